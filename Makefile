@@ -1,0 +1,38 @@
+# Each target sets up what it needs. `make` alone lists them.
+PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3)
+VENV   := .venv
+BIN    := $(VENV)/bin
+EXTRAS := dev,eval,fast
+# On a machine with a GPU: `make CONSTRAINTS= test` takes the CUDA build of torch.
+CONSTRAINTS ?= constraints-cpu.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint bench clean
+
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(VENV)/.ready ## make the virtual environment (re-used while it is up to date)
+
+$(VENV)/.ready: pyproject.toml constraints-cpu.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet $(if $(CONSTRAINTS),-c $(CONSTRAINTS)) -e '.[$(EXTRAS)]'
+	@touch $@
+
+demo: setup ## show what levt does, on this machine, now
+	@$(BIN)/levt demo
+
+lint: setup ## format check, lint, types, direction of imports
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint ## everything a change must pass
+	$(BIN)/pytest
+
+bench: setup ## speed, beside the rivals, on this machine
+	$(BIN)/python benchmarks/oracle.py
+
+clean: ## remove the virtual environment and caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

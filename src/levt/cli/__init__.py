@@ -1,0 +1,88 @@
+"""The command line: one file per verb, each of which parses, calls and prints. Adding a file adds a verb.
+
+A verb's module holds one function of the verb's name, or ``COMMANDS``, a table of functions, where the
+verb has kinds (``levt convert fairseq``). Modules here import torch only inside their functions, so that
+help is instant. Data goes to stdout, all else to stderr.
+"""
+
+import importlib
+import os
+import pkgutil
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from levt import __version__
+from levt.errors import LevtError
+
+
+def verbs() -> list[str]:
+    """Names of all verbs: the modules of this folder."""
+    return sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
+
+
+def load_verb(verb: str) -> Callable[..., Any] | dict[str, Callable[..., Any]]:
+    """The function of a verb, or the table of its kinds."""
+    module = importlib.import_module(f"{__name__}.{verb}")
+    found: Callable[..., Any] | dict[str, Callable[..., Any]] = getattr(module, "COMMANDS", None) or getattr(
+        module, verb
+    )
+    return found
+
+
+def first_line(verb: str) -> str:
+    """The first sentence of a verb's documentation."""
+    found = load_verb(verb)
+    doc = importlib.import_module(f"{__name__}.{verb}").__doc__ if isinstance(found, dict) else found.__doc__
+    return (doc or "").strip().splitlines()[0]
+
+
+def overview() -> str:
+    """What ``levt --help`` prints."""
+    rows = "\n".join(f"  {verb:<12} {first_line(verb)}" for verb in verbs())
+    return (
+        f"levt {__version__}: text generation by editing\n\n"
+        f"usage: levt VERB [options]\n\n{rows}\n\n"
+        "`levt VERB --help` explains one; `levt --version` prints the version."
+    )
+
+
+def dispatch(argv: Sequence[str]) -> None:
+    """Run one command line."""
+    if not argv or argv[0] in ("-h", "--help"):
+        print(overview())
+        return
+    if argv[0] == "--version":
+        print(f"levt {__version__}")
+        return
+    verb, rest = argv[0], list(argv[1:])
+    if verb not in verbs():
+        import difflib
+
+        near = difflib.get_close_matches(verb, verbs(), n=1)
+        hint = f"did you mean `levt {near[0]}`?" if near else "`levt --help` lists the verbs"
+        raise LevtError(f"unknown verb {verb!r}", hint=hint)
+    import tyro
+
+    found = load_verb(verb)
+    if isinstance(found, dict):
+        tyro.extras.subcommand_cli_from_dict(found, prog=f"levt {verb}", args=rest)
+    else:
+        tyro.cli(found, prog=f"levt {verb}", args=rest)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Entry point: errors that a user can cause end with a message and status 2, never a traceback."""
+    try:
+        dispatch(sys.argv[1:] if argv is None else argv)
+        sys.stdout.flush()
+    except LevtError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader has gone (`levt … | head`): give the interpreter nothing left to flush.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)

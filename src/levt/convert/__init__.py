@@ -1,0 +1,1 @@
+"""One file per foreign format: fairseq in, ONNX out."""

@@ -1,0 +1,1 @@
+"""Corpora on disk, memory-mapped, and token-budget batches in a resumable order. Knows no network."""

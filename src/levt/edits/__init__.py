@@ -1,0 +1,8 @@
+"""The environment: states, the edits that change them, and the oracle that knows the best ones. Knows no network.
+
+Legend of shapes, the same everywhere in levt:
+
+    b  batch                  n    state, with <s> and </s>      k  counts, 0 … K_max
+    s  source                 n-1  gaps of the state             v  vocabulary
+    m  state after insertion, t  target                          d  width     h  heads
+"""

@@ -1,0 +1,134 @@
+"""State y and the three edits that change it: delete, insert, fill. Pure, batched, on any device.
+
+A state is padded on the right: ``<s> tokens </s> <pad> …``. No function here reads a value back to the
+host, so none waits for a GPU; where the width of a result depends on values, the caller says the width.
+The edits are the environment 𝓔 of the paper: 𝓔(y, d), 𝓔(y', p), 𝓔(y'', t).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from levt.text.specials import BOS, EOS, PAD, PLH
+
+
+@dataclass(frozen=True)
+class State:
+    """A batch of sequences, each between its boundaries, with the tokens that no policy may delete."""
+
+    y: Int[Tensor, "b n"]
+    """Token ids."""
+    locked: Bool[Tensor, "b n"]
+    """True where a token must survive; boundaries always do, locked or not."""
+
+    @classmethod
+    def of(
+        cls,
+        rows: Sequence[Sequence[int]],
+        *,
+        locked: Sequence[Sequence[bool]] | None = None,
+        width: int | None = None,
+        device: torch.device | str = "cpu",
+    ) -> "State":
+        """Build a state from rows of tokens without boundaries (an empty row is the empty canvas)."""
+        n = max((len(row) for row in rows), default=0) + 2 if width is None else width
+        y = torch.full((len(rows), n), PAD, dtype=torch.long)
+        lock = torch.zeros((len(rows), n), dtype=torch.bool)
+        for i, row in enumerate(rows):
+            y[i, : len(row) + 2] = torch.tensor([BOS, *row, EOS])
+            if locked is not None:
+                lock[i, 1 : len(row) + 1] = torch.tensor(list(locked[i]), dtype=torch.bool)
+        return cls(y.to(device), lock.to(device))
+
+    @property
+    def real(self) -> Bool[Tensor, "b n"]:
+        """True where there is a token or a boundary, False on padding."""
+        return self.y.ne(PAD)
+
+    @property
+    def lengths(self) -> Int[Tensor, "b"]:
+        """Number of tokens of each row, boundaries included."""
+        return self.real.sum(1)
+
+    @property
+    def inner(self) -> Bool[Tensor, "b n"]:
+        """True on the tokens between the boundaries: those that deletion decides about."""
+        return self.real & self.y.ne(BOS) & self.y.ne(EOS)
+
+    @property
+    def gaps(self) -> Bool[Tensor, "b n-1"]:
+        """True where a gap lies between two real neighbours."""
+        return self.real[:, 1:]
+
+    @property
+    def placeholders(self) -> Bool[Tensor, "b n"]:
+        """True where there is a ``<plh>`` to be filled."""
+        return self.y.eq(PLH)
+
+    def rows(self) -> list[list[int]]:
+        """The tokens of each row without boundaries and padding (waits for the device)."""
+        return [[t for t in row if t not in (PAD, BOS, EOS)] for row in self.y.tolist()]
+
+
+def delete(state: State, drop: Bool[Tensor, "b n"]) -> State:
+    """𝓔(y, d): remove the tokens where ``drop`` is True; boundaries and locked tokens always stay.
+
+    >>> state = State.of([[7, 8, 9]])
+    >>> delete(state, torch.tensor([[True, False, True, False, True]])).y.tolist()
+    [[1, 7, 9, 2, 0]]
+    """
+    keep = state.real & ~(drop & state.inner & ~state.locked)
+    # Each kept token moves left by the number of removed ones before it; the rest land in a spare column.
+    b, n = state.y.shape
+    to = torch.where(keep, keep.cumsum(1) - 1, n)
+    y = state.y.new_full((b, n + 1), PAD).scatter_(1, to, state.y)[:, :n]
+    locked = state.locked.new_zeros((b, n + 1)).scatter_(1, to, state.locked)[:, :n]
+    return State(y, locked)
+
+
+def fit(state: State, counts: Int[Tensor, "b n-1"], width: int) -> Int[Tensor, "b n-1"]:
+    """The counts that can really be opened: none outside the sentence, and no more than ``width`` holds.
+
+    Where the sum would exceed the width, gaps are served from the left.
+
+    >>> fit(State.of([[7]]), torch.tensor([[2, 3]]), 6).tolist()
+    [[2, 1]]
+    """
+    counts = counts.clamp(min=0) * state.gaps
+    room = (width - state.lengths).clamp(min=0).unsqueeze(1)
+    served = counts.cumsum(1).minimum(room)
+    return torch.diff(served, dim=1, prepend=served.new_zeros(served.shape[0], 1))
+
+
+def insert(state: State, counts: Int[Tensor, "b n-1"], width: int) -> State:
+    """𝓔(y', p): open ``counts[i]`` placeholders in gap i; the result has ``width`` columns.
+
+    Counts that do not fit are cut as ``fit`` says. ``width`` must hold every row as it is.
+
+    >>> insert(State.of([[7, 8]]), torch.tensor([[0, 2, 0]]), 6).y.tolist()
+    [[1, 7, 4, 4, 8, 2]]
+    """
+    b, n = state.y.shape
+    counts = fit(state, counts, width)
+    shift = torch.cat([counts.new_zeros(b, 1), counts.cumsum(1)], 1)
+    to = torch.where(state.real, torch.arange(n, device=counts.device) + shift, width)
+    column = torch.arange(width, device=counts.device)
+    total = state.lengths + shift[:, -1]
+    canvas = torch.where(column < total.unsqueeze(1), PLH, PAD)
+    spare = canvas.new_full((b, 1), PAD)
+    y = torch.cat([canvas, spare], 1).scatter_(1, to, state.y)[:, :width]
+    locked = state.locked.new_zeros((b, width + 1)).scatter_(1, to, state.locked)[:, :width]
+    return State(y.to(state.y.dtype), locked)
+
+
+def fill(state: State, tokens: Int[Tensor, "b n"]) -> State:
+    """𝓔(y'', t): put ``tokens`` where the placeholders are; every other position is left as it is.
+
+    >>> state = insert(State.of([[7]]), torch.tensor([[1, 0]]), 4)
+    >>> fill(state, torch.tensor([[99, 5, 99, 99]])).y.tolist()
+    [[1, 5, 7, 2]]
+    """
+    return replace(state, y=torch.where(state.placeholders, tokens, state.y))

@@ -1,0 +1,68 @@
+"""Every error a user can cause. Imports nothing of levt, so everything may import it.
+
+    LevtError
+    ├── InputError        a text, a line or a file that cannot be used
+    ├── ConfigError       a setting outside what is allowed
+    ├── StoreError        a corpus on disk that is missing, damaged or of another version
+    ├── ModelError        a model folder or checkpoint that cannot be loaded
+    └── MissingExtra      a feature whose optional packages are not installed
+
+A message says what, which value and what is allowed; ``hint`` says what to do.
+"""
+
+from collections.abc import Sequence
+
+
+class LevtError(Exception):
+    """Something the user can put right; the command line prints it without a traceback."""
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return self.message if self.hint is None else f"{self.message}\nhint: {self.hint}"
+
+
+class InputError(LevtError):
+    """A text, a line or a file that cannot be used."""
+
+
+class ConfigError(LevtError):
+    """A setting outside what is allowed."""
+
+
+class StoreError(LevtError):
+    """A corpus on disk that is missing, damaged or of another version."""
+
+
+class ModelError(LevtError):
+    """A model folder or checkpoint that cannot be loaded."""
+
+
+class MissingExtra(LevtError):
+    """A feature whose optional packages are not installed."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(
+            f"the package {package!r} is not installed", hint=f"pip install 'levt[{extra}]'"
+        )
+
+
+def raise_all(error: type[LevtError], what: str, problems: Sequence[str], *, hint: str | None = None) -> None:
+    """Raise one error that lists every problem; do nothing when there is none.
+
+    >>> raise_all(LevtError, "config.json", [])
+    >>> raise_all(LevtError, "config.json", ["width must be positive, got 0", "unknown key 'dim'"])
+    Traceback (most recent call last):
+    levt.errors.LevtError: config.json: 2 problems
+      - width must be positive, got 0
+      - unknown key 'dim'
+    """
+    if not problems:
+        return
+    if len(problems) == 1:
+        raise error(f"{what}: {problems[0]}", hint=hint)
+    listed = "\n".join(f"  - {problem}" for problem in problems)
+    raise error(f"{what}: {len(problems)} problems\n{listed}", hint=hint)

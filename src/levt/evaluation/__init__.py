@@ -1,0 +1,1 @@
+"""Metrics, each number with its signature; tables and plots. Knows no training."""

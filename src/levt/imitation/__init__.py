@@ -1,0 +1,1 @@
+"""Dual-policy learning: roll-in, expert and objective. Knows no optimiser and no decoding loop."""

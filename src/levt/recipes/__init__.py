@@ -1,0 +1,1 @@
+"""One function per experiment, returning its whole configuration."""

@@ -1,0 +1,1 @@
+"""The loop: optimiser, schedule, precision, data parallel, checkpoints, logs. Knows no particular experiment."""
