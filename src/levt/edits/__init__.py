@@ -2,7 +2,7 @@
 
 Legend of shapes, the same everywhere in levt:
 
-    b  batch                  n    state, with <s> and </s>      k  counts, 0 … K_max
-    s  source                 n-1  gaps of the state             v  vocabulary
-    m  state after insertion, t  target                          d  width     h  heads
+    b  batch                        n  state, with <s> and </s>     k  counts, 0 … K_max
+    s  source                       g  gaps of the state, n-1       v  vocabulary
+    m  state after insertion        t  target                       d  width     h  heads
 """

@@ -59,7 +59,7 @@ class State:
         return self.real & self.y.ne(BOS) & self.y.ne(EOS)
 
     @property
-    def gaps(self) -> Bool[Tensor, "b n-1"]:
+    def gaps(self) -> Bool[Tensor, "b g"]:
         """True where a gap lies between two real neighbours."""
         return self.real[:, 1:]
 
@@ -89,7 +89,7 @@ def delete(state: State, drop: Bool[Tensor, "b n"]) -> State:
     return State(y, locked)
 
 
-def fit(state: State, counts: Int[Tensor, "b n-1"], width: int) -> Int[Tensor, "b n-1"]:
+def fit(state: State, counts: Int[Tensor, "b g"], width: int) -> Int[Tensor, "b g"]:
     """The counts that can really be opened: none outside the sentence, and no more than ``width`` holds.
 
     Where the sum would exceed the width, gaps are served from the left.
@@ -103,7 +103,7 @@ def fit(state: State, counts: Int[Tensor, "b n-1"], width: int) -> Int[Tensor, "
     return torch.diff(served, dim=1, prepend=served.new_zeros(served.shape[0], 1))
 
 
-def insert(state: State, counts: Int[Tensor, "b n-1"], width: int) -> State:
+def insert(state: State, counts: Int[Tensor, "b g"], width: int) -> State:
     """𝓔(y', p): open ``counts[i]`` placeholders in gap i; the result has ``width`` columns.
 
     Counts that do not fit are cut as ``fit`` says. ``width`` must hold every row as it is.
