@@ -2,7 +2,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3)
 VENV   := .venv
 BIN    := $(VENV)/bin
-EXTRAS := dev,eval,fast
+EXTRAS := dev,eval
 # On a machine with a GPU: `make CONSTRAINTS= test` takes the CUDA build of torch.
 CONSTRAINTS ?= constraints-cpu.txt
 

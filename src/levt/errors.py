@@ -45,9 +45,7 @@ class MissingExtra(LevtError):
     """A feature whose optional packages are not installed."""
 
     def __init__(self, package: str, extra: str) -> None:
-        super().__init__(
-            f"the package {package!r} is not installed", hint=f"pip install 'levt[{extra}]'"
-        )
+        super().__init__(f"the package {package!r} is not installed", hint=f"pip install 'levt[{extra}]'")
 
 
 def raise_all(error: type[LevtError], what: str, problems: Sequence[str], *, hint: str | None = None) -> None:

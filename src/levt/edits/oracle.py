@@ -1,0 +1,108 @@
+"""The oracle: the best edits towards a target, and the choice of the fastest way to find them.
+
+Eq. (6) of the paper: a* = argmin_a 𝓓(y*, 𝓔(y, a)), with 𝓓 the Levenshtein distance of insertions and
+deletions alone. The minimum is |y| + |y*| − 2·LCS(y, y*), so keeping a longest common subsequence,
+deleting the rest and inserting what is missing is optimal for *any* pair. Ties are broken as
+``oracle_reference`` says, alike on every device.
+"""
+
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from levt.edits.oracle_bits import align_bits
+from levt.edits.oracle_reference import Tie
+from levt.edits.oracle_torch import align_torch
+from levt.text.specials import PAD
+
+Align = Callable[[Tensor, Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class Edits:
+    """The edits of one iteration for a batch: a = (d, p, t)."""
+
+    drop: Bool[Tensor, "b n"]
+    """Delete: True where a token of the state goes."""
+    counts: Int[Tensor, "b g"]
+    """Placeholder: how many to open in each gap of the state after deletion."""
+    fill: Int[Tensor, "b m"]
+    """Token: what to write at each position of the state after insertion, read only at ``<plh>``."""
+
+
+@cache
+def _align_for(device: str) -> Align:
+    if device == "cuda" and importlib.util.find_spec("triton"):
+        from levt.edits.oracle_triton import align_triton
+
+        return align_triton
+    return align_bits if device == "cpu" else align_torch
+
+
+def mirror(y: Int[Tensor, "b n"]) -> Int[Tensor, "b n"]:
+    """Each row reversed within its own length; padding stays on the right."""
+    return y.gather(1, _mirrored_index(y))
+
+
+def _mirrored_index(y: Int[Tensor, "b n"]) -> Int[Tensor, "b n"]:
+    at = torch.arange(y.shape[1], device=y.device).expand_as(y)
+    back = y.ne(PAD).sum(1, keepdim=True) - 1 - at
+    return torch.where(back >= 0, back, at)
+
+
+def align(y: Int[Tensor, "b n"], target: Int[Tensor, "b t"], tie: Tie = "leftmost") -> Int[Tensor, "b n"]:
+    """For each token the position of the target it is kept as, or -1 where the oracle deletes it.
+
+    >>> align(torch.tensor([[1, 5, 9, 2]]), torch.tensor([[1, 8, 5, 2]])).tolist()
+    [[0, 2, -1, 3]]
+    """
+    how = _align_for(y.device.type)
+    if tie == "leftmost":
+        return how(y, target)
+    match = how(mirror(y), mirror(target)).gather(1, _mirrored_index(y))
+    lengths = target.ne(PAD).sum(1, keepdim=True)
+    return torch.where(match >= 0, lengths - 1 - match, match)
+
+
+def oracle(y: Int[Tensor, "b n"], target: Int[Tensor, "b t"], tie: Tie = "leftmost") -> Edits:
+    """The edits that turn ``y`` into ``target`` with the fewest insertions and deletions.
+
+    >>> edits = oracle(torch.tensor([[1, 5, 9, 2]]), torch.tensor([[1, 8, 5, 2]]))
+    >>> edits.drop.int().tolist(), edits.counts.tolist()
+    ([[0, 0, 1, 0]], [[1, 0, 0]])
+    """
+    match = align(y, target, tie)
+    kept = match >= 0
+    # Kept tokens close up to the left, as deletion will do; the gaps between them are what is missing.
+    b, n = y.shape
+    to = torch.where(kept, kept.cumsum(1) - 1, n)
+    position = match.new_full((b, n + 1), -1).scatter_(1, to, match)[:, :n]
+    counts = torch.where(position[:, 1:] >= 0, position[:, 1:] - position[:, :-1] - 1, 0)
+    return Edits(drop=y.ne(PAD) & ~kept, counts=counts, fill=target)
+
+
+def oracle_of_deletion(
+    target: Int[Tensor, "b t"], kept: Bool[Tensor, "b t"]
+) -> tuple[Int[Tensor, "b t"], Edits]:
+    """The state ``target[kept]`` and its oracle edits, known from what was deleted: no dynamic program.
+
+    ``kept`` must hold the boundaries. The edits are optimal; where tokens repeat, they put back just what
+    was taken away, which may be another of the optimal choices than ``oracle`` makes.
+
+    >>> y, edits = oracle_of_deletion(torch.tensor([[1, 8, 5, 2]]), torch.tensor([[True, False, True, True]]))
+    >>> y.tolist(), edits.counts.tolist()
+    ([[1, 5, 2, 0]], [[1, 0, 0]])
+    """
+    b, t = target.shape
+    kept = kept & target.ne(PAD)
+    to = torch.where(kept, kept.cumsum(1) - 1, t)
+    y = target.new_full((b, t + 1), PAD).scatter_(1, to, target)[:, :t]
+    at = torch.arange(t, device=target.device).expand(b, t)
+    position = at.new_full((b, t + 1), -1).scatter_(1, to, at)[:, :t]
+    counts = torch.where(position[:, 1:] >= 0, position[:, 1:] - position[:, :-1] - 1, 0)
+    return y, Edits(drop=torch.zeros_like(kept), counts=counts, fill=target)
