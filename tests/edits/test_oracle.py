@@ -40,7 +40,7 @@ sequences = st.lists(st.integers(5, 12), max_size=200)
 
 
 def follow(y: Tensor, edits: Edits) -> State:
-    state = delete(State(y, torch.zeros_like(y, dtype=torch.bool)), edits.drop)
+    state = delete(State.free(y), edits.drop)
     width = max(state.y.shape[1], edits.fill.shape[1])
     return fill(
         insert(state, edits.counts, width),

@@ -1,5 +1,7 @@
 """The edits against their definitions on plain lists."""
 
+from dataclasses import replace
+
 import hypothesis.strategies as st
 import pytest
 import torch
@@ -44,7 +46,7 @@ def test_delete_removes_just_what_is_dropped(rows: list[list[int]], seed: int) -
 @given(batches, st.integers(0, 10**6))
 def test_locked_tokens_survive_and_stay_locked(rows: list[list[int]], seed: int) -> None:
     plain = State.of(rows)
-    state = State(plain.y, random_bool(plain.y, seed) & plain.inner)
+    state = replace(plain, locked=random_bool(plain.y, seed) & plain.inner)
     after = delete(state, torch.ones_like(state.locked))
     assert after.rows() == [
         [t for t, lock in zip(row, locks[1:], strict=False) if lock]
@@ -72,6 +74,14 @@ def test_insert_opens_counts_and_never_exceeds_the_width(
     asked = (counts.clamp(min=0) * state.gaps).sum(1)
     assert torch.equal(real.sum(1), asked.minimum(width - state.lengths))
     assert (real <= counts.clamp(min=0)).all()
+
+
+def test_nothing_comes_between_glued_tokens() -> None:
+    state = State.of([[5, 6, 7]], locked=[[True, True, False]], glued=[[False, True, False]])
+    grown = insert(state, torch.full((1, 4), 1), 9)
+    assert grown.rows() == [[PLH, 5, 6, PLH, 7, PLH]]
+    again = insert(delete(grown, torch.ones_like(grown.locked)), torch.full((1, 8), 2), 9)
+    assert again.rows() == [[PLH, PLH, 5, 6, PLH, PLH]]
 
 
 def test_fill_touches_placeholders_only() -> None:

@@ -23,6 +23,8 @@ class State:
     """Token ids."""
     locked: Bool[Tensor, "b n"]
     """True where a token must survive; boundaries always do, locked or not."""
+    glued: Bool[Tensor, "b n"]
+    """True where nothing may be inserted between a token and its left neighbour."""
 
     @classmethod
     def of(
@@ -30,18 +32,26 @@ class State:
         rows: Sequence[Sequence[int]],
         *,
         locked: Sequence[Sequence[bool]] | None = None,
+        glued: Sequence[Sequence[bool]] | None = None,
         width: int | None = None,
         device: torch.device | str = "cpu",
     ) -> "State":
         """Build a state from rows of tokens without boundaries (an empty row is the empty canvas)."""
         n = max((len(row) for row in rows), default=0) + 2 if width is None else width
         y = torch.full((len(rows), n), PAD, dtype=torch.long)
-        lock = torch.zeros((len(rows), n), dtype=torch.bool)
+        marks = torch.zeros((2, len(rows), n), dtype=torch.bool)
         for i, row in enumerate(rows):
             y[i, : len(row) + 2] = torch.tensor([BOS, *row, EOS])
-            if locked is not None:
-                lock[i, 1 : len(row) + 1] = torch.tensor(list(locked[i]), dtype=torch.bool)
-        return cls(y.to(device), lock.to(device))
+            for mark, given in zip(marks, (locked, glued), strict=True):
+                if given is not None:
+                    mark[i, 1 : len(row) + 1] = torch.tensor(list(given[i]), dtype=torch.bool)
+        return cls(y.to(device), *marks.to(device))
+
+    @classmethod
+    def free(cls, y: Int[Tensor, "b n"]) -> "State":
+        """The state of these tokens with nothing locked."""
+        none = torch.zeros_like(y, dtype=torch.bool)
+        return cls(y, none, none)
 
     @property
     def real(self) -> Bool[Tensor, "b n"]:
@@ -60,13 +70,21 @@ class State:
 
     @property
     def gaps(self) -> Bool[Tensor, "b g"]:
-        """True where a gap lies between two real neighbours."""
-        return self.real[:, 1:]
+        """True where a gap lies between two real neighbours that are not glued together."""
+        return self.real[:, 1:] & ~self.glued[:, 1:]
 
     @property
     def placeholders(self) -> Bool[Tensor, "b n"]:
         """True where there is a ``<plh>`` to be filled."""
         return self.y.eq(PLH)
+
+    def select(self, rows: Int[Tensor, "r"]) -> "State":
+        """Some of the rows."""
+        return State(*(part.index_select(0, rows) for part in (self.y, self.locked, self.glued)))
+
+    def narrow(self, width: int) -> "State":
+        """The first ``width`` columns; the others must hold padding alone."""
+        return State(self.y[:, :width], self.locked[:, :width], self.glued[:, :width])
 
     def rows(self) -> list[list[int]]:
         """The tokens of each row without boundaries and padding (waits for the device)."""
@@ -84,9 +102,17 @@ def delete(state: State, drop: Bool[Tensor, "b n"]) -> State:
     # Each kept token moves left by the number of removed ones before it; the rest land in a spare column.
     b, n = state.y.shape
     to = torch.where(keep, keep.cumsum(1) - 1, n)
-    y = state.y.new_full((b, n + 1), PAD).scatter_(1, to, state.y)[:, :n]
-    locked = state.locked.new_zeros((b, n + 1)).scatter_(1, to, state.locked)[:, :n]
-    return State(y, locked)
+    y = state.y.new_full((b, n + 1), PAD)
+    return State(y.scatter(1, to, state.y)[:, :n], *_moved(state, to, n))
+
+
+def _moved(state: State, to: Int[Tensor, "b n"], width: int) -> tuple[Tensor, Tensor]:
+    """The marks of each token at the token's new column; those sent to column ``width`` are lost."""
+    nothing = state.locked.new_zeros((state.y.shape[0], width + 1))
+    return (
+        nothing.scatter(1, to, state.locked)[:, :width],
+        nothing.scatter(1, to, state.glued)[:, :width],
+    )
 
 
 def fit(state: State, counts: Int[Tensor, "b g"], width: int) -> Int[Tensor, "b g"]:
@@ -119,9 +145,8 @@ def insert(state: State, counts: Int[Tensor, "b g"], width: int) -> State:
     total = state.lengths + shift[:, -1]
     canvas = torch.where(column < total.unsqueeze(1), PLH, PAD)
     spare = canvas.new_full((b, 1), PAD)
-    y = torch.cat([canvas, spare], 1).scatter_(1, to, state.y)[:, :width]
-    locked = state.locked.new_zeros((b, width + 1)).scatter_(1, to, state.locked)[:, :width]
-    return State(y.to(state.y.dtype), locked)
+    y = torch.cat([canvas, spare], 1).to(state.y.dtype).scatter(1, to, state.y)[:, :width]
+    return State(y, *_moved(state, to, width))
 
 
 def fill(state: State, tokens: Int[Tensor, "b n"]) -> State:
