@@ -1,0 +1,154 @@
+"""Who may look at whom, and the kernel that does the looking. Knows layouts, not networks.
+
+A pattern is made once per pass for a pair of layouts, then called by every layer. Queries may have a
+multiple of the keys' rows: with c times as many, query row r looks at key row r // c. That serves several
+states of one source (the insertion states of training, the hypotheses of a beam) without copying keys,
+because c neighbouring query rows are, to attention without order, one longer row.
+"""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn import functional as F
+
+from levt.policy.layout import Layout, Packed, Padded
+
+varlen_attn: Callable[..., Any] | None
+try:
+    from torch.nn.attention.varlen import varlen_attn
+except ImportError:  # torch before 2.9
+    varlen_attn = None
+
+CAUSAL: dict[str, Any] = {}
+"""How the installed torch asks the variable-length kernel to look only backwards."""
+if varlen_attn is not None:
+    _names = inspect.signature(varlen_attn).parameters
+    CAUSAL = {"is_causal": True} if "is_causal" in _names else {"window_size": (-1, 0)}
+
+
+@dataclass(frozen=True)
+class PaddedPattern:
+    """Attention over padded rows."""
+
+    bias: Float[Tensor, "b 1 1 s"] | Float[Tensor, "1 1 s"] | None
+    """Added to the scores: very negative on padding. None where nothing is hidden."""
+    causal: bool = False
+    """Look only at oneself and backwards."""
+
+    def __call__(
+        self,
+        q: Float[Tensor, "r n h e"],
+        k: Float[Tensor, "b s h e"],
+        v: Float[Tensor, "b s h e"],
+        *,
+        dropout: float = 0.0,
+    ) -> Float[Tensor, "r n h e"]:
+        """Look; r may be a multiple of b."""
+        out = F.scaled_dot_product_attention(
+            q.reshape(k.shape[0], -1, *q.shape[2:]).transpose(1, 2),
+            k.transpose(1, 2),
+            v.transpose(1, 2),
+            attn_mask=self.bias,
+            dropout_p=dropout,
+            is_causal=self.causal,
+        )
+        return out.transpose(1, 2).reshape(q.shape)
+
+
+@dataclass(frozen=True)
+class PackedPattern:
+    """Attention over flat sequences: the variable-length kernel, or padded rows where it cannot go."""
+
+    queries: Packed
+    keys: Packed
+    """As many rows as ``queries``."""
+    causal: bool = False
+    """Look only at oneself and backwards."""
+
+    def __call__(
+        self,
+        q: Float[Tensor, "t h e"],
+        k: Float[Tensor, "s h e"],
+        v: Float[Tensor, "s h e"],
+        *,
+        dropout: float = 0.0,
+    ) -> Float[Tensor, "t h e"]:
+        """Look; the result is zero in the tail."""
+        if varlen_attn is None or not q.is_cuda or q.dtype == torch.float32 or dropout > 0 or q.shape[2] % 8:
+            return self.by_padding(q, k, v, dropout=dropout)
+        out: Tensor = varlen_attn(
+            q,
+            k,
+            v,
+            self.queries.offsets,
+            self.keys.offsets,
+            self.queries.longest,
+            self.keys.longest,
+            **(CAUSAL if self.causal else {}),
+        )
+        return self.queries.clean(out)
+
+    def by_padding(
+        self,
+        q: Float[Tensor, "t h e"],
+        k: Float[Tensor, "s h e"],
+        v: Float[Tensor, "s h e"],
+        *,
+        dropout: float = 0.0,
+    ) -> Float[Tensor, "t h e"]:
+        """The slow way, on every device and in every precision: to padded rows and back."""
+        rows, h, e = self.queries.rows, q.shape[1], q.shape[2]
+        asked, seen = self.queries.slots, self.keys.slots
+
+        def spread(x: Tensor, slots: Tensor, longest: int) -> Tensor:
+            wide = x.new_zeros((rows + 1) * longest, h, e).index_copy(0, slots, x)
+            return wide.view(rows + 1, longest, h, e)
+
+        keys = self.keys.longest
+        real = torch.zeros((rows + 1) * keys, dtype=torch.bool, device=q.device)
+        real = real.index_copy(0, seen, self.keys.real).view(rows + 1, keys)
+        look = padded_pattern(real, causal=self.causal, dtype=q.dtype)
+        out = look(
+            spread(q, asked, self.queries.longest),
+            spread(k, seen, keys),
+            spread(v, seen, keys),
+            dropout=dropout,
+        )
+        return self.queries.clean(out.reshape(-1, h, e).index_select(0, asked))
+
+
+Pattern = PaddedPattern | PackedPattern
+"""Attention between two batches of sequences: ``softmax(q kᵀ / √e) v`` where looking is allowed."""
+
+
+def padded_pattern(real: Tensor, *, causal: bool, dtype: torch.dtype) -> PaddedPattern:
+    """Attention to the real places of padded rows.
+
+    Padding is on the right where it is causal, so a real query sees no padding and needs no mask. The
+    bias is finite: a row of nothing but padding (a filler of a fixed batch) gives no NaN.
+    """
+    if causal:
+        return PaddedPattern(None, causal=True)
+    hidden = torch.finfo(dtype).min / 2
+    bias = torch.zeros(real.shape, dtype=dtype, device=real.device).masked_fill(~real, hidden)
+    return PaddedPattern(bias[:, None, None, :])
+
+
+def pattern(queries: Layout, keys: Layout, x: Tensor, *, causal: bool = False) -> Pattern:
+    """The attention from ``queries`` to ``keys``, in the precision in which ``x`` will be multiplied."""
+    if isinstance(queries, Padded) and isinstance(keys, Padded):
+        return padded_pattern(keys.real, causal=causal, dtype=working_dtype(x))
+    if isinstance(queries, Packed) and isinstance(keys, Packed):
+        return PackedPattern(queries.grouped(queries.rows // keys.rows), keys, causal)
+    raise TypeError(f"queries are {type(queries).__name__} and keys are {type(keys).__name__}")
+
+
+def working_dtype(x: Tensor) -> torch.dtype:
+    """The precision of a matrix product with ``x``: autocast's where it is on."""
+    kind = x.device.type
+    return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else x.dtype

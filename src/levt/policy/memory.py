@@ -1,0 +1,36 @@
+"""What the encoder leaves for the decoders: states, and the keys and values that cross-attention reads."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from levt.policy.layout import Layout, Packed
+
+
+@dataclass(frozen=True)
+class Memory:
+    """An encoded batch of sources."""
+
+    states: Float[Tensor, "*s d"]
+    """Last states of the encoder."""
+    layout: Layout
+    """Layout of the sources."""
+    kv: Mapping[str, Float[Tensor, "*s l 2 h e"]]
+    """For each decoder tower, the keys and values of all its layers, computed once."""
+
+    @property
+    def rows(self) -> int:
+        """Number of sources."""
+        return self.layout.rows
+
+    def select(self, rows: Int[Tensor, "r"]) -> "Memory":
+        """The memory of some rows of a padded batch, in the order given; a row may come more than once."""
+        if isinstance(self.layout, Packed):
+            raise TypeError("rows can be selected from a padded memory only")
+        return Memory(
+            self.states.index_select(0, rows),
+            self.layout.select(rows),
+            {name: kv.index_select(0, rows) for name, kv in self.kv.items()},
+        )
