@@ -1,0 +1,82 @@
+"""A trace for the terminal: one line per iteration, insertions purple, deletions red and struck through.
+
+Without colour (NO_COLOR, a pipe, a dumb terminal) the same is said by marks: ``[-deleted-] {+inserted+}``.
+"""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from levt.edits.follow import Change, Mark
+from levt.edits.spans import spans
+from levt.edits.trace import STOPS, Trace
+from levt.edits.words import join, visible
+
+STYLES = {Mark.KEEP: "", Mark.DELETE: "red strike", Mark.INSERT: "bold magenta"}
+"""How a mark looks in colour; each differs from the others in more than its colour."""
+
+SIGNS = {Mark.KEEP: ("", ""), Mark.DELETE: ("[-", "-]"), Mark.INSERT: ("{+", "+}")}
+"""What stands around a mark without colour."""
+
+
+def changes_text(changes: Sequence[Change], *, colour: bool) -> Text:
+    """One iteration as a line of text with its edits marked."""
+    text = Text()
+    for span in spans(changes):
+        text.append(" " * span.space)
+        if colour:
+            text.append(span.text, STYLES[span.mark])
+        else:
+            before, after = SIGNS[span.mark]
+            text.append(f"{before}{span.text}{after}")
+    return text
+
+
+def rows(trace: Trace, *, colour: bool) -> list[tuple[str, str, Text]]:
+    """The lines of a trace: what it is, how many tokens went and came, the text. The final text is last."""
+    dim = "dim" if colour else ""
+    empty = Text("(empty)", dim)
+    draft = visible(join(trace.draft_pieces))
+    found = [("draft", "", Text(draft) if trace.draft else empty)]
+    for number, changes in enumerate(trace.changes(), 1):
+        marks = [change.mark for change in changes]
+        gone, come = marks.count(Mark.DELETE), marks.count(Mark.INSERT)
+        body = changes_text(changes, colour=colour) if gone or come else Text("nothing changed", dim)
+        found.append((str(number), f"-{gone} +{come}", body))
+    if trace.stopped is not None:
+        found.append(("stop", "", Text(STOPS[trace.stopped], dim)))
+    found.append(
+        ("result", "", Text(visible(trace.text), "bold" if colour else "") if trace.result else empty)
+    )
+    return found
+
+
+def trace_text(trace: Trace, *, colour: bool) -> Text:
+    """A trace as text, one line per row, never wrapped."""
+    lines = rows(trace, colour=colour)
+    width = max(len(happened) for _, happened, _ in lines)
+    return Text("\n").join(
+        Text.assemble(f"{label:<6}  {happened:<{width}}  ", body) for label, happened, body in lines
+    )
+
+
+def has_colour(console: Console) -> bool:
+    """Whether a console shows colours: a terminal that can, and a user who did not say NO_COLOR."""
+    return console.color_system is not None and not console.no_color
+
+
+def show(trace: Trace, console: Console) -> None:
+    """Print a trace: wrapped below its own column on a terminal, one line per iteration anywhere else."""
+    colour = has_colour(console)
+    if not console.is_terminal:
+        console.print(trace_text(trace, colour=colour), soft_wrap=True)
+        return
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for label, happened, body in rows(trace, colour=colour):
+        grid.add_row(Text(label), Text(happened), body)
+    console.print(grid)
