@@ -1,0 +1,221 @@
+"""The model folder: config.json, model.safetensors, tokenizer.json, README.md. Never a pickle.
+
+Writing is whole or not at all. Reading checks everything first and names all problems in one error, so
+that a model that loads is the model that was saved. Knows no hub and no engine.
+"""
+
+import contextlib
+import importlib.metadata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from levt.errors import ModelError, raise_all
+from levt.policy.atomic import whole_folder
+from levt.policy.build import build
+from levt.policy.card import Card
+from levt.policy.config import ModelConfig
+from levt.policy.folder_config import (
+    CARD,
+    CONFIG,
+    FILES,
+    SOURCE_TOKENIZER,
+    TOKENIZER,
+    WEIGHTS,
+    FileRecord,
+    FolderConfig,
+    StoredDtype,
+    read_folder_config,
+)
+from levt.policy.weights import read_weights, sha256, write_weights
+from levt.text.tokenizer import Tokenizer
+
+PICKLES = (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib")
+"""Files that run code when they are loaded; one in a model folder is there by mistake or by malice."""
+
+
+@dataclass(frozen=True)
+class Tokenizers:
+    """The tokenizers of a model: one for each side, or one for both."""
+
+    source: Tokenizer
+    target: Tokenizer
+
+    @classmethod
+    def joint(cls, tokenizer: Tokenizer) -> "Tokenizers":
+        """One tokenizer for both sides."""
+        return cls(tokenizer, tokenizer)
+
+    @property
+    def separate(self) -> bool:
+        """Whether the sides differ."""
+        return self.source != self.target
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A model read from its folder."""
+
+    model: nn.Module
+    tokenizers: Tokenizers
+    config: FolderConfig
+
+
+def save_folder(
+    folder: str | Path,
+    model: nn.Module,
+    tokenizers: Tokenizers,
+    card: Card,
+    *,
+    dtype: StoredDtype = "float32",
+    training: Mapping[str, Any] | None = None,
+) -> FolderConfig:
+    """Write a model folder, whole or not at all; a model that was there before is replaced in one step."""
+    folder = Path(folder)
+    config = getattr(model, "config", None)
+    assert isinstance(config, ModelConfig), f"{type(model).__name__} has no configuration"
+    raise_all(ModelError, "the model cannot be saved", vocabulary_problems(config, tokenizers))
+    refuse_strangers(folder)
+    with whole_folder(folder) as new:
+        write_weights(new / WEIGHTS, model, dtype)
+        tokenizers.target.save(new / TOKENIZER)
+        if tokenizers.separate:
+            tokenizers.source.save(new / SOURCE_TOKENIZER)
+        (new / CARD).write_text(card.render(), encoding="utf-8")
+        written = FolderConfig(
+            model=config,
+            levt=importlib.metadata.version("levt"),
+            dtype=dtype,
+            separate_tokenizers=tokenizers.separate,
+            files={
+                path.name: FileRecord(bytes=path.stat().st_size, sha256=sha256(path))
+                for path in sorted(new.iterdir())
+                if path.name != CARD
+            },
+            training=training,
+        )
+        written.write(new / CONFIG)
+    return written
+
+
+def load_folder(
+    folder: str | Path,
+    device: torch.device | str = "cpu",
+    dtype: torch.dtype = torch.float32,
+    *,
+    verify: bool = True,
+) -> Loaded:
+    """Read a model folder into a network in evaluation mode; ``verify`` compares checksums first.
+
+    Weights become ``dtype`` whatever they are stored as.
+    """
+    folder = Path(folder)
+    config = open_folder(folder)
+    problems = file_problems(folder, config, verify=verify)
+    damaged = {problem.split(":")[0] for problem in problems}
+    tokenizers = None
+    if not damaged & {TOKENIZER, SOURCE_TOKENIZER}:
+        try:
+            tokenizers = read_tokenizers(folder, config)
+            problems += vocabulary_problems(config.model, tokenizers)
+        except ModelError as error:
+            problems.append(error.message)
+    with unseeded():
+        model = build(config.model)
+    if WEIGHTS not in damaged:
+        problems += [f"{WEIGHTS}: {p}" for p in read_weights(folder / WEIGHTS, model, config.dtype)]
+    hint = "the folder is damaged or was changed by hand: copy or download it again"
+    raise_all(ModelError, f"the model folder {folder}", problems, hint=hint)
+    assert tokenizers is not None
+    return Loaded(model.to(device=device, dtype=dtype).eval(), tokenizers, config)
+
+
+def open_folder(folder: Path) -> FolderConfig:
+    """The configuration of a folder, if it is a model folder and holds no pickle."""
+    if not folder.is_dir():
+        raise ModelError(f"there is no model folder {folder}")
+    pickles = sorted(path.name for path in folder.iterdir() if path.suffix.lower() in PICKLES)
+    if pickles:
+        raise ModelError(
+            f"{folder} holds {', '.join(pickles)}: a pickle can run any code when it is loaded, "
+            "and a model of levt never has one",
+            hint="`levt convert fairseq` reads checkpoints safely and writes a folder; or remove the file",
+        )
+    if not (folder / CONFIG).is_file():
+        raise ModelError(
+            f"{folder} is not a model folder: it has no {CONFIG}",
+            hint=f"a model folder holds {CONFIG}, {WEIGHTS} and {TOKENIZER}",
+        )
+    return read_folder_config(folder / CONFIG)
+
+
+def file_problems(folder: Path, config: FolderConfig, *, verify: bool) -> list[str]:
+    """What is wrong with the files as files: missing, cut short, changed."""
+    problems = []
+    for name, record in config.files.items():
+        path = folder / name
+        if not path.is_file():
+            problems.append(f"{name}: the file is missing")
+        elif path.stat().st_size != record.bytes:
+            problems.append(f"{name}: must have {record.bytes} bytes, has {path.stat().st_size}")
+        elif verify and (found := sha256(path)) != record.sha256:
+            problems.append(f"{name}: the checksum must be {record.sha256[:12]}…, is {found[:12]}…")
+    return problems
+
+
+def read_tokenizers(folder: Path, config: FolderConfig) -> Tokenizers:
+    """The tokenizers of a folder."""
+    target = Tokenizer.load(folder / TOKENIZER)
+    return Tokenizers(
+        Tokenizer.load(folder / SOURCE_TOKENIZER) if config.separate_tokenizers else target, target
+    )
+
+
+def vocabulary_problems(config: ModelConfig, tokenizers: Tokenizers) -> list[str]:
+    """Where network and tokenizers do not belong together."""
+    problems = [
+        f"{side}_vocabulary is {size}, but the {side} tokenizer has {tokenizer.size} pieces"
+        for side, size, tokenizer in (
+            ("source", config.source_vocabulary, tokenizers.source),
+            ("target", config.target_vocabulary, tokenizers.target),
+        )
+        if size != tokenizer.size
+    ]
+    if config.joint_embeddings and tokenizers.separate:
+        problems.append("joint_embeddings needs one tokenizer for both sides, got two")
+    return problems
+
+
+def refuse_strangers(folder: Path) -> None:
+    """Refuse to replace what is not a model folder, or holds more than a model."""
+    if not folder.exists():
+        return
+    strangers = (
+        sorted(p.name for p in folder.iterdir() if p.name not in FILES) if folder.is_dir() else [folder.name]
+    )
+    if strangers:
+        raise ModelError(
+            f"{folder} cannot be replaced: it holds {', '.join(strangers[:5])}, which is no part of a model",
+            hint="choose another folder",
+        )
+
+
+@contextlib.contextmanager
+def unseeded() -> Iterator[None]:
+    """Build networks without random numbers: their weights are read next, and the caller's seed is kept."""
+    with torch.random.fork_rng(devices=[]), _Uninitialised():
+        yield
+
+
+class _Uninitialised(TorchFunctionMode):
+    """Leaves out the filling of new tensors, which takes longer than reading them."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func in (Tensor.uniform_, Tensor.normal_) or getattr(func, "__module__", "") == nn.init.__name__:
+            return args[0] if args else kwargs["tensor"]
+        return func(*args, **(kwargs or {}))
