@@ -16,6 +16,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
+from levt.policy.cache import CachedPattern
 from levt.policy.layout import Layout, Packed, Padded
 
 varlen_attn: Callable[..., Any] | None
@@ -79,7 +80,8 @@ class PackedPattern:
         dropout: float = 0.0,
     ) -> Float[Tensor, "t h e"]:
         """Look; the result is zero in the tail."""
-        if varlen_attn is None or not q.is_cuda or q.dtype == torch.float32 or dropout > 0 or q.shape[2] % 8:
+        fits = q.shape[2] % 8 == 0 and q.shape[2] <= 256
+        if varlen_attn is None or not q.is_cuda or q.dtype == torch.float32 or dropout > 0 or not fits:
             return self.by_padding(q, k, v, dropout=dropout)
         out: Tensor = varlen_attn(
             q,
@@ -102,27 +104,13 @@ class PackedPattern:
         dropout: float = 0.0,
     ) -> Float[Tensor, "t h e"]:
         """The slow way, on every device and in every precision: to padded rows and back."""
-        rows, h, e = self.queries.rows, q.shape[1], q.shape[2]
-        asked, seen = self.queries.slots, self.keys.slots
-
-        def spread(x: Tensor, slots: Tensor, longest: int) -> Tensor:
-            wide = x.new_zeros((rows + 1) * longest, h, e).index_copy(0, slots, x)
-            return wide.view(rows + 1, longest, h, e)
-
-        keys = self.keys.longest
-        real = torch.zeros((rows + 1) * keys, dtype=torch.bool, device=q.device)
-        real = real.index_copy(0, seen, self.keys.real).view(rows + 1, keys)
-        look = padded_pattern(real, causal=self.causal, dtype=q.dtype)
-        out = look(
-            spread(q, asked, self.queries.longest),
-            spread(k, seen, keys),
-            spread(v, seen, keys),
-            dropout=dropout,
-        )
-        return self.queries.clean(out.reshape(-1, h, e).index_select(0, asked))
+        asked, seen = self.queries, self.keys
+        look = padded_pattern(seen.spread(seen.real), causal=self.causal, dtype=q.dtype)
+        out = look(asked.spread(q), seen.spread(k), seen.spread(v), dropout=dropout)
+        return asked.clean(asked.flatten(out))
 
 
-Pattern = PaddedPattern | PackedPattern
+Pattern = PaddedPattern | PackedPattern | CachedPattern
 """Attention between two batches of sequences: ``softmax(q kᵀ / √e) v`` where looking is allowed."""
 
 

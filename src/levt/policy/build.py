@@ -1,17 +1,35 @@
 """From a configuration to a network with fresh weights."""
 
+from collections.abc import Callable
+from typing import Any
+
 from torch import nn
 
-from levt.policy.config import LevTConfig, ModelConfig
+from levt.policy.autoregressive import Autoregressive
+from levt.policy.config import (
+    AutoregressiveConfig,
+    LevTConfig,
+    ModelConfig,
+    PostEditingConfig,
+    RecurrentConfig,
+)
 from levt.policy.levt import LevT
+from levt.policy.post_editing import PostEditor
+from levt.policy.recurrent import Recurrent
+
+NETWORKS: dict[type[ModelConfig], Callable[[Any], nn.Module]] = {
+    LevTConfig: LevT,
+    AutoregressiveConfig: Autoregressive,
+    PostEditingConfig: PostEditor,
+    RecurrentConfig: Recurrent,
+}
+"""The network of every kind of configuration."""
 
 
 def build(config: ModelConfig) -> nn.Module:
-    """The network that a configuration describes, initialised at random.
+    """The network that a configuration describes, initialised at random from torch's generator.
 
     >>> type(build(LevTConfig(source_vocabulary=9, target_vocabulary=9, width=8, hidden=8, heads=2))).__name__
     'LevT'
     """
-    if isinstance(config, LevTConfig):
-        return LevT(config)
-    raise TypeError(f"no network for {type(config).__name__}")
+    return NETWORKS[type(config)](config)

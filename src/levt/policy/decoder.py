@@ -1,9 +1,11 @@
 """A decoder tower: a stack of blocks that look at a state and at the memory, and may be left early."""
 
+from collections.abc import Sequence
+
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from levt.policy.attention import pattern
+from levt.policy.attention import Pattern, pattern
 from levt.policy.blocks import QKV_GAIN, Block, BlockShape, linear
 from levt.policy.config import TransformerConfig
 from levt.policy.layout import Layout
@@ -39,7 +41,18 @@ class Tower(nn.Module):
         """
         look = pattern(layout, layout, x, causal=self.causal)
         across = pattern(layout, memory.layout, x)
+        return self.run(x, layout, [look] * (self.depth if depth is None else depth), across, memory)
+
+    def run(
+        self,
+        x: Float[Tensor, "*n d"],
+        layout: Layout,
+        looks: Sequence[Pattern],
+        across: Pattern,
+        memory: Memory,
+    ) -> Float[Tensor, "*n d"]:
+        """States after as many blocks as there are looks: each block has its own way to see the tokens."""
         kv = memory.kv[self.name].unbind(-4)
-        for block, here in zip(list(self.blocks)[:depth], kv, strict=False):
+        for block, look, here in zip(self.blocks, looks, kv, strict=False):
             x = block(x, layout, look, across, here)
         return x if self.norm is None else self.norm(x)

@@ -63,21 +63,21 @@ class Embedder(nn.Module):
         self, table: Float[Tensor, "v d"], y: Int[Tensor, "*n"], layout: Layout
     ) -> Float[Tensor, "*n d"]:
         """Embed the tokens of a layout by a table."""
+        check_length(layout, self.max_length)
         return self.finish(F.embedding(y, table), layout)
 
-    def finish(self, embedded: Float[Tensor, "*n d"], layout: Layout) -> Float[Tensor, "*n d"]:
-        """Scale, add positions, normalise and drop."""
-        check_length(layout, self.max_length)
-        x = self.place(embedded * self.scale, layout.positions)
-        return F.dropout(x, self.dropout, self.training)
-
-    def place(self, x: Float[Tensor, "*n d"], positions: Int[Tensor, "*p"]) -> Float[Tensor, "*n d"]:
-        """Add positions and normalise."""
+    def finish(
+        self, embedded: Float[Tensor, "*n d"], layout: Layout, extra: Float[Tensor, "*n d"] | None = None
+    ) -> Float[Tensor, "*n d"]:
+        """Scale, add positions (and what else is to be added), normalise and drop."""
+        x = embedded * self.scale
         if self.positions is not None:
-            x = x + self.positions(positions)
+            x = x + self.positions(layout.positions)
         elif self.sinusoids is not None:
-            x = x + F.embedding(positions, self.sinusoids)
-        return x if self.norm is None else self.norm(x)
+            x = x + F.embedding(layout.positions, self.sinusoids)
+        x = x if extra is None else x + extra
+        x = x if self.norm is None else self.norm(x)
+        return F.dropout(x, self.dropout, self.training)
 
 
 def check_length(layout: Layout, max_length: int) -> None:

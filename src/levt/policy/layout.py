@@ -140,6 +140,15 @@ class Packed:
         column = (place - self.offsets[self.row]).masked_fill(~self.real, 0)
         return self.row * self.longest + column
 
+    def spread(self, x: Shaped[Tensor, "t ..."]) -> Shaped[Tensor, "rows longest ..."]:
+        """Flat places as padded rows, zero on padding, with one row more than there are: for the tail."""
+        wide = x.new_zeros((self.rows + 1) * self.longest, *x.shape[1:]).index_copy(0, self.slots, x)
+        return wide.view(self.rows + 1, self.longest, *x.shape[1:])
+
+    def flatten(self, x: Shaped[Tensor, "rows longest ..."]) -> Shaped[Tensor, "t ..."]:
+        """The way back from ``spread``."""
+        return x.reshape(-1, *x.shape[2:]).index_select(0, self.slots)
+
     def clean(self, x: Shaped[Tensor, "t ..."]) -> Shaped[Tensor, "t ..."]:
         """Zero the tail, and cut the gradient there.
 

@@ -1,7 +1,7 @@
 """What the encoder leaves for the decoders: states, and the keys and values that cross-attention reads."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -19,6 +19,8 @@ class Memory:
     """Layout of the sources."""
     kv: Mapping[str, Float[Tensor, "*s l 2 h e"]]
     """For each decoder tower, the keys and values of all its layers, computed once."""
+    extra: Mapping[str, Float[Tensor, "b ..."]] = field(default_factory=dict)
+    """What else a kind of model keeps for each source."""
 
     @property
     def rows(self) -> int:
@@ -33,4 +35,5 @@ class Memory:
             self.states.index_select(0, rows),
             self.layout.select(rows),
             {name: kv.index_select(0, rows) for name, kv in self.kv.items()},
+            {name: kept.index_select(0, rows) for name, kept in self.extra.items()},
         )

@@ -1,0 +1,141 @@
+"""One LSTM layer for the source, one for the target, attention between: the paper's imperfect translator.
+
+The paper used fairseq's LSTM as it comes: one layer each, width 512, a source read from the left. Ours
+feeds no attention back into the LSTM (fairseq does): then the whole target is one call of the kernel.
+The decoder begins from a map of the last encoder state. Rows are padded on the right and never packed by
+length, so nothing waits for the device and padding cannot be seen.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from levt.policy.attention import pattern
+from levt.policy.autoregressive import check_width
+from levt.policy.blocks import linear
+from levt.policy.config import RecurrentConfig
+from levt.policy.layout import Layout, Packed, Padded
+from levt.policy.memory import Memory
+from levt.policy.transformer import TokenTables
+
+TOWER = "decoder"
+
+
+@dataclass(frozen=True)
+class RecurrentCache:
+    """The state of the decoder's LSTM."""
+
+    state: Float[Tensor, "1 r d"]
+    cell: Float[Tensor, "1 r d"]
+
+    @property
+    def rows(self) -> int:
+        """Number of hypotheses."""
+        return self.state.shape[1]
+
+    def select(self, rows: Int[Tensor, "r"]) -> "RecurrentCache":
+        """A new cache of these rows."""
+        return RecurrentCache(self.state.index_select(1, rows), self.cell.index_select(1, rows))
+
+    def copy_(self, other: "RecurrentCache") -> None:
+        """Take over another cache's contents."""
+        self.state.copy_(other.state)
+        self.cell.copy_(other.cell)
+
+
+class Recurrent(TokenTables):
+    """An LSTM encoder and decoder with attention."""
+
+    def __init__(self, config: RecurrentConfig) -> None:
+        super().__init__(config, source_width=config.width)
+        self.config = config
+        d = config.width
+        each = d // 2 if config.bidirectional else d
+        self.forwards = nn.LSTM(d, each, batch_first=True)
+        self.backwards = nn.LSTM(d, each, batch_first=True) if config.bidirectional else None
+        self.decoder = nn.LSTM(d, d, batch_first=True)
+        self.begin = linear(d, d, parts=2)
+        self.keys = linear(d, d)
+        self.combine = linear(2 * d, d)
+
+    def encode(self, x: Int[Tensor, "*s"], layout: Layout | None = None) -> Memory:
+        """Read the sources; the layout of padded rows may be left out."""
+        layout = Padded.of(x) if layout is None else layout
+        embedded = self.drop(F.embedding(x, self.source_table))
+        wide, real = as_rows(embedded, layout), as_rows(layout.real, layout)
+        states: Tensor = self.forwards(wide)[0]
+        last = real.sum(1).sub(1).clamp(min=0)
+        final = states[torch.arange(states.shape[0], device=x.device), last]
+        if self.backwards is not None:
+            # Reversing each row within its own length keeps padding last, so it is never read.
+            column = torch.arange(real.shape[1], device=x.device)
+            mirror = torch.where(real, last[:, None] - column, column)[..., None]
+            turned: Tensor = self.backwards(wide.gather(1, mirror.expand_as(wide)))[0]
+            final = torch.cat([final, turned[torch.arange(final.shape[0], device=x.device), last]], -1)
+            states = torch.cat([states, turned.gather(1, mirror.expand_as(turned))], -1)
+        flat = states if isinstance(layout, Padded) else layout.clean(layout.flatten(states))
+        flat = self.drop(flat)
+        kv = torch.stack([self.keys(flat), flat], -2)[..., None, :, None, :]
+        begin = torch.tanh(self.begin(final[: layout.rows]))
+        return Memory(flat, layout, {TOWER: kv}, {"begin": begin})
+
+    def hidden(self, memory: Memory, y: Int[Tensor, "*n"], layout: Layout) -> Float[Tensor, "*n d"]:
+        """States of the tokens so far, all places at once."""
+        embedded = self.drop(F.embedding(y, self.target_tokens.weight))
+        wide = as_rows(embedded, layout)
+        cache = self.start(memory, layout.longest, layout.rows // memory.rows, rows=wide.shape[0])
+        states: Tensor = self.decoder(wide, (cache.state, cache.cell))[0]
+        states = states if isinstance(layout, Padded) else layout.clean(layout.flatten(states))
+        return self.attend(memory, states, layout)
+
+    def attend(self, memory: Memory, h: Float[Tensor, "*n d"], layout: Layout) -> Float[Tensor, "*n d"]:
+        """What the memory adds: tanh(W · concat(context, h))."""
+        k, v = memory.kv[TOWER].select(-4, 0).unbind(-3)
+        context = pattern(layout, memory.layout, h)(h.unsqueeze(-2), k, v).squeeze(-2)
+        return self.drop(torch.tanh(self.combine(torch.cat([context, h], -1))))
+
+    def logits(
+        self,
+        memory: Memory,
+        y: Int[Tensor, "*n"],
+        layout: Layout | None = None,
+        places: Int[Tensor, "p"] | None = None,
+    ) -> Float[Tensor, "*p v"]:
+        """Scores of the next token at every place, or at some places of the flattened batch."""
+        h = self.hidden(memory, y, Padded.of(y) if layout is None else layout)
+        return self.token_logits(h if places is None else h.flatten(0, -2).index_select(0, places))
+
+    def start(self, memory: Memory, width: int, copies: int = 1, rows: int | None = None) -> RecurrentCache:
+        """The first state for ``copies`` hypotheses of each source; ``rows`` adds empty ones at the end."""
+        check_width(width, self.config.max_length)
+        begin = memory.extra["begin"].repeat_interleave(copies, 0)
+        if rows is not None:
+            begin = F.pad(begin, (0, 0, 0, rows - begin.shape[0]))
+        state, cell = begin.unsqueeze(0).chunk(2, -1)
+        return RecurrentCache(state.contiguous(), cell.contiguous())
+
+    @torch.no_grad()
+    def step(self, memory: Memory, tokens: Int[Tensor, "r"], cache: RecurrentCache) -> Float[Tensor, "r v"]:
+        """Take one more token of each row and score the next."""
+        y = tokens.unsqueeze(1)
+        embedded = self.drop(F.embedding(y, self.target_tokens.weight))
+        h, (state, cell) = self.decoder(embedded, (cache.state, cache.cell))
+        cache.copy_(RecurrentCache(state, cell))
+        layout = Padded(torch.ones_like(y, dtype=torch.bool))
+        return self.token_logits(self.attend(memory, h, layout).squeeze(1))
+
+    def reorder(self, cache: RecurrentCache, rows: Int[Tensor, "r"]) -> RecurrentCache:
+        """The cache of hypotheses that continue these rows."""
+        return cache.select(rows)
+
+    def drop(self, x: Tensor) -> Tensor:
+        """Dropout, in training."""
+        return F.dropout(x, self.config.dropout, self.training)
+
+
+def as_rows(x: Tensor, layout: Layout) -> Tensor:
+    """A tensor of any layout as padded rows; a packed one gets one row more, for its tail."""
+    return layout.spread(x) if isinstance(layout, Packed) else x
