@@ -115,10 +115,10 @@ def _moved(state: State, to: Int[Tensor, "b n"], width: int) -> tuple[Tensor, Te
     )
 
 
-def fit(state: State, counts: Int[Tensor, "b g"], width: int) -> Int[Tensor, "b g"]:
+def fit(state: State, counts: Int[Tensor, "b g"], width: int | Int[Tensor, "b"]) -> Int[Tensor, "b g"]:
     """The counts that can really be opened: none outside the sentence, and no more than ``width`` holds.
 
-    Where the sum would exceed the width, gaps are served from the left.
+    Where the sum would exceed the width (one for all rows, or one each), gaps are served from the left.
 
     >>> fit(State.of([[7]]), torch.tensor([[2, 3]]), 6).tolist()
     [[2, 1]]

@@ -1,1 +1,1 @@
-"""The loop of Algorithm 2, its stops and its steering, and beam search for the siblings. Knows not how policies are learnt."""
+"""The loop of Algorithm 2, its stops and its steering, beam search for the siblings. Knows no learning."""

@@ -1,0 +1,154 @@
+"""The two halves of an iteration on a batch: delete, then insert and fill. Knows no stop and no history."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from levt.edits.script import EditScript
+from levt.edits.state import State, delete, fill, fit, insert
+from levt.refine.decide import decide_counts, decide_drop, decide_fill
+from levt.refine.guidance import Guidance
+
+
+@runtime_checkable
+class Memory(Protocol):
+    """What a policy remembers of its sources, row by row."""
+
+    def select(self, rows: Int[Tensor, "r"]) -> Any:
+        """The memory of some of the rows."""
+
+
+@runtime_checkable
+class Policy(Protocol):
+    """The three policies, as log-probabilities (or logits) over padded states."""
+
+    def delete(self, memory: Any, y: Int[Tensor, "b n"]) -> Float[Tensor, "b n 2"]:
+        """Keep (0) or delete (1) each token."""
+
+    def placeholder(self, memory: Any, y: Int[Tensor, "b n"]) -> Float[Tensor, "b g k"]:
+        """How many placeholders to open in each gap."""
+
+    def token(self, memory: Any, y: Int[Tensor, "b n"], where: Bool[Tensor, "b n"]) -> Float[Tensor, "p v"]:
+        """Which token to write, at the places asked for, row by row."""
+
+
+@dataclass(frozen=True)
+class Deletion:
+    """y' = 𝓔(y, d̂), and how it came about."""
+
+    before: State
+    after: State
+    drop: Bool[Tensor, "b n"]
+    logp: Float[Tensor, "b n"]
+    own: Bool[Tensor, "b n"]
+    """True where the model decided; False where it was forced."""
+
+    def select(self, rows: Int[Tensor, "r"]) -> "Deletion":
+        """Some of the rows."""
+        return Deletion(
+            self.before.select(rows),
+            self.after.select(rows),
+            self.drop[rows],
+            self.logp[rows],
+            self.own[rows],
+        )
+
+
+@dataclass(frozen=True)
+class Insertion:
+    """y'' = 𝓔(y', p̂) and y = 𝓔(y'', t̂), and how they came about."""
+
+    state: State
+    counts: Int[Tensor, "b g"]
+    counts_logp: Float[Tensor, "b g"]
+    counts_own: Bool[Tensor, "b g"]
+    placeholders: Bool[Tensor, "b m"]
+    fill_logp: Float[Tensor, "b m"]
+
+
+@dataclass(frozen=True)
+class Round:
+    """One iteration of one row: what was done, and how probable it was."""
+
+    script: EditScript
+    drop_logp: tuple[float, ...] = ()
+    counts_logp: tuple[float, ...] = ()
+    fill_logp: tuple[float, ...] = ()
+    decided: float = 0.0
+    """Sum of the log-probabilities of what the model decided itself."""
+    decisions: int = 0
+    """How many decisions those were; forced ones do not count."""
+
+
+def delete_phase(policy: Policy, memory: Memory, state: State, guidance: Guidance) -> Deletion:
+    """Delete tokens; a batch of empty states asks no policy."""
+    forced = guidance.forced_drop(state) & state.inner & ~state.locked
+    if state.y.shape[1] > 2:
+        drop, logp = decide_drop(policy.delete(memory, state.y), state, guidance.min_edit)
+    else:
+        drop, logp = forced, torch.zeros(state.y.shape, device=state.y.device)
+    drop = drop | forced
+    own = state.inner & ~state.locked & ~forced
+    return Deletion(state, delete(state, drop), drop, logp, own)
+
+
+def insert_phase(policy: Policy, memory: Memory, deletion: Deletion, guidance: Guidance) -> Insertion:
+    """Open placeholders and fill them; rows without any skip the token policy."""
+    after = deletion.after.narrow(int(deletion.after.lengths.max()))
+    counts, counts_logp = decide_counts(
+        policy.placeholder(memory, after.y), after, guidance.empty_gap_penalty, guidance.min_edit, guidance.max_count
+    )  # fmt: skip
+    asked = guidance.forced_counts(deletion.before, deletion.drop)[:, : counts.shape[1]]
+    counts = fit(after, torch.where(asked >= 0, asked, counts), guidance.limit)
+
+    wide = insert(after, counts, int((after.lengths + counts.sum(1)).max()))
+    holes = wide.placeholders
+    tokens, fill_logp = wide.y, torch.zeros(wide.y.shape, device=wide.y.device)
+    rows = holes.any(1).nonzero().squeeze(1)
+    if len(rows):
+        logits = policy.token(memory.select(rows), wide.y[rows], holes[rows])
+        chosen, logp = decide_fill(logits, guidance.banned_at(rows, holes[rows]))
+        tokens, fill_logp = tokens.masked_scatter(holes, chosen), fill_logp.masked_scatter(holes, logp)
+    return Insertion(fill(wide, tokens), counts, counts_logp, after.gaps & (asked < 0), holes, fill_logp)
+
+
+def rounds(deletion: Deletion, insertion: Insertion) -> list[Round]:
+    """One iteration of the batch, row by row, as plain Python."""
+    holes = insertion.placeholders
+    decided = (
+        (deletion.logp * deletion.own).sum(1)
+        + (insertion.counts_logp * insertion.counts_own).sum(1)
+        + (insertion.fill_logp * holes).sum(1)
+    ).tolist()
+    decisions = (deletion.own.sum(1) + insertion.counts_own.sum(1) + holes.sum(1)).tolist()
+    columns = [
+        t.tolist()
+        for t in (
+            deletion.drop, deletion.logp, insertion.counts, insertion.counts_logp,
+            holes, insertion.state.y, insertion.fill_logp,
+        )
+    ]  # fmt: skip
+    found = []
+    for i, before in enumerate(deletion.before.rows()):
+        drop, drop_logp, counts, counts_logp, hole, y, fill_logp = (column[i] for column in columns)
+        n = len(before)
+        gaps = n - sum(drop) + 1
+        script = EditScript(
+            drop=tuple(drop[1 : n + 1]),
+            counts=tuple(counts[:gaps]),
+            fill=tuple(t for t, h in zip(y, hole, strict=True) if h),
+        )
+        found.append(
+            Round(
+                script,
+                drop_logp=tuple(drop_logp[1 : n + 1]),
+                counts_logp=tuple(counts_logp[:gaps]),
+                fill_logp=tuple(v for v, h in zip(fill_logp, hole, strict=True) if h),
+                decided=decided[i],
+                decisions=decisions[i],
+            )
+        )
+    return found
