@@ -1,0 +1,47 @@
+"""Turn a checkpoint of another program into a model folder."""
+
+import sys
+from pathlib import Path
+from typing import Literal
+
+
+def fairseq(
+    checkpoint: Path,
+    /,
+    *,
+    dict: Path,
+    out: Path,
+    source_dict: Path | None = None,
+    continuation: str | None = None,
+    dtype: Literal["float32", "float16", "bfloat16"] = "float32",
+) -> None:
+    """Convert a Levenshtein Transformer of fairseq; nothing in the checkpoint is executed.
+
+    The model reads and writes pieces between spaces, as fairseq did ("▁A ▁dog", or "un@@ likely").
+
+    Args:
+        checkpoint: File that fairseq saved (checkpoint_best.pt).
+        dict: The dict.txt of the target language, or of both.
+        out: Model folder to write.
+        source_dict: The dict.txt of the source language, where it differs.
+        continuation: Mark of a piece that the next one continues, such as "@@"; marked pieces are joined in the output.
+        dtype: Precision of the stored weights.
+    """
+    from levt.convert.fairseq import convert_fairseq
+    from levt.policy.card import Card
+    from levt.policy.folder import save_folder
+
+    converted = convert_fairseq(checkpoint, dict, source_dictionary=source_dict, continuation=continuation)
+    languages = tuple(name for name in converted.training["languages"] if name)
+    card = Card(
+        name=out.absolute().name,
+        summary=f"A Levenshtein Transformer converted from the fairseq checkpoint {checkpoint.name}.",
+        languages=languages,
+        limits="Reads and writes text that is segmented already: pieces between spaces.",
+    )
+    save_folder(out, converted.model, converted.tokenizers, card, dtype=dtype, training=converted.training)
+    count = sum(p.numel() for p in converted.model.parameters())
+    print(f"{out}: {count:,} parameters, {converted.tokenizers.target.size:,} pieces", file=sys.stderr)
+
+
+COMMANDS = {"fairseq": fairseq}

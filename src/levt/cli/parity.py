@@ -1,0 +1,25 @@
+"""Compare a converted fairseq model with what fairseq itself computed."""
+
+import sys
+from pathlib import Path
+
+
+def parity(folder: Path, /, *, tolerance: float = 1e-4) -> None:
+    """Compare a converted fairseq checkpoint with recorded numbers of fairseq; exit 1 where they differ.
+
+    The folder holds checkpoint.pt, dict.txt, expected.json and expected.npz.
+
+    Args:
+        folder: Folder with the checkpoint and the recorded numbers.
+        tolerance: Largest absolute difference that is allowed.
+    """
+    from levt.convert.fairseq_parity import parity as compare
+
+    rows = compare(folder)
+    print(f"{'head':<12} {'cases':>5} {'values':>9} {'largest difference':>19}")
+    for row in rows:
+        verdict = "OK" if row.within(tolerance) else "FAIL"
+        print(f"{row.head:<12} {row.cases:>5} {row.values:>9} {row.largest:>19.2e}  {verdict}")
+    if not all(row.within(tolerance) for row in rows):
+        print(f"some differences are larger than {tolerance:g}", file=sys.stderr)
+        sys.exit(1)

@@ -1,0 +1,115 @@
+"""Does a converted model compute what fairseq computes? Compares numbers with a recorded run of fairseq.
+
+The folder holds ``checkpoint.pt``, ``dict.txt`` (``dict.source.txt`` too where the source has its own),
+``expected.json`` and ``expected.npz``. Each case of the first names pieces: ``source``, ``state`` and
+``state_with_placeholders``; the second holds, by the case's id, ``ID.encoder`` (states), ``ID.delete``,
+``ID.placeholder`` and ``ID.token`` (natural log-probabilities, of tokens at the placeholders only).
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from levt.convert.fairseq import Converted, convert_fairseq
+from levt.convert.fairseq_dictionary import columns_in_their_order
+from levt.errors import InputError
+from levt.policy.layout import Padded
+from levt.text.specials import BOS, EOS, PLH, SPECIALS, UNK
+from levt.text.tokenizer import Tokenizer
+
+HEADS = ("encoder", "delete", "placeholder", "token")
+"""What is compared, in the order in which a model computes it."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How far one head is from fairseq's."""
+
+    head: str
+    cases: int
+    values: int
+    largest: float
+    """Largest absolute difference."""
+
+    def within(self, tolerance: float) -> bool:
+        """Whether it is near enough; NaN is not."""
+        return self.largest <= tolerance
+
+
+def parity(folder: Path) -> list[Difference]:
+    """Convert the checkpoint of a folder and compare every head in every case."""
+    cases, expected = _recorded(folder)
+    own = folder / "dict.source.txt"
+    converted = convert_fairseq(
+        folder / "checkpoint.pt", folder / "dict.txt", source_dictionary=own if own.exists() else None
+    )
+    return differences(converted, cases, expected)
+
+
+@torch.no_grad()
+def differences(converted: Converted, cases: list[Any], expected: Mapping[str, Any]) -> list[Difference]:
+    """Compare every head in every case."""
+    found: dict[str, list[tuple[float, int]]] = {head: [] for head in HEADS}
+    for case in cases:
+        for head, ours in computed(converted, case):
+            theirs = torch.from_numpy(expected[f"{case['id']}.{head}"])
+            if ours.shape != theirs.shape:
+                raise InputError(
+                    f"case {case['id']}: {head} must have the shape {tuple(ours.shape)}, has {tuple(theirs.shape)}"
+                )
+            gap = (ours - theirs).abs()
+            found[head].append((float(gap.max()) if gap.numel() else 0.0, gap.numel()))
+    return [
+        # torch's max keeps a NaN, which Python's would lose.
+        Difference(head, len(gaps), sum(n for _, n in gaps), float(torch.tensor([g for g, _ in gaps]).max()))
+        for head, gaps in found.items()
+        if gaps
+    ]
+
+
+def computed(converted: Converted, case: Mapping[str, Any]) -> Iterator[tuple[str, Tensor]]:
+    """What our model computes in a case, in fairseq's order of classes."""
+    model, tokenizers = converted.model, converted.tokenizers
+    memory = model.encode(_sequence(tokenizers.source, case["source"]))
+    yield "encoder", memory.states[0]
+    y = _sequence(tokenizers.target, case["state"])
+    yield "delete", model.delete(memory, y)[0]
+    yield "placeholder", model.placeholder(memory, y)[0]
+    y = _sequence(tokenizers.target, case["state_with_placeholders"])
+    logits = model.token_logits(model.hidden(memory, y, Padded.of(y), "token"))[0][y[0].eq(PLH)]
+    # fairseq has no class <plh>, so its probabilities are normalised without ours.
+    yield (
+        "token",
+        F.log_softmax(logits[:, columns_in_their_order(tokenizers.target.size - len(SPECIALS))], -1),
+    )
+
+
+# The greedy outputs under ``decoding`` in expected.json are to be compared here as well, by the loop of
+# ``levt.refine`` with fairseq's limits: a state grows only while shorter than max(10, 2 × source length
+# with boundaries), each count is clipped to that number, at most 10 iterations, empty_gap_penalty 0 and 1.
+
+
+def _sequence(tokenizer: Tokenizer, pieces: list[str]) -> Tensor:
+    """A row of one sequence with its boundaries."""
+    known = [tokenizer.id_of(piece) for piece in pieces]
+    return torch.tensor([[BOS, *(UNK if i is None else i for i in known), EOS]])
+
+
+def _recorded(folder: Path) -> tuple[list[Any], Mapping[str, Any]]:
+    """The cases, and what fairseq computed."""
+    try:
+        cases = json.loads((folder / "expected.json").read_text(encoding="utf-8"))["cases"]
+        with numpy.load(folder / "expected.npz", allow_pickle=False) as archive:
+            return cases, {name: archive[name] for name in archive.files}
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(
+            f"the recorded run in {folder} cannot be read: {error}",
+            hint="the folder holds checkpoint.pt, dict.txt, expected.json and expected.npz",
+        ) from error
