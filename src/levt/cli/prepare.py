@@ -1,0 +1,156 @@
+"""``levt prepare``: text files to a folder of token stores, ready for training."""
+
+from pathlib import Path
+from typing import Literal
+
+
+def prepare(
+    out: Path,
+    train: tuple[Path, ...] = (),
+    dev: tuple[Path, ...] = (),
+    test: tuple[Path, ...] = (),
+    draft: bool = False,
+    layout: Literal["auto", "parallel", "tsv", "jsonl"] = "auto",
+    vocabulary: int = 8000,
+    separate: bool = False,
+    tokenizer: Path | None = None,
+    source_tokenizer: Path | None = None,
+    form: Literal["NFC", "NFKC", "none"] = "NFC",
+    lowercase: bool = False,
+    collapse_spaces: bool = False,
+    max_length: int = 512,
+    strict: bool = False,
+    skip_broken: bool = False,
+    drop_overlap: bool = False,
+    sample: int = 400_000,
+    json: bool = False,
+) -> None:
+    """Turn text files into a folder of token stores, and learn the vocabulary on the way.
+
+    Example: levt prepare --train train.en train.de --dev val.en val.de --vocabulary 8000 --out corpus
+
+    Files come in twos, SOURCE TARGET, line by line; several twos are joined (for --test they become
+    test, test2, …). A .tsv or .jsonl file stands for a whole set; all may end in .gz or .xz.
+
+    Args:
+        out: New folder to write; it must not exist yet.
+        train: Training data; unusable lines are skipped and counted.
+        dev: Validation data; kept whole.
+        test: Test data; kept whole.
+        draft: Files come in threes, SOURCE DRAFT TARGET (tables show by themselves what they have).
+        layout: What the files are; auto goes by their names.
+        vocabulary: Size of the vocabulary to learn, symbols and bytes included.
+        separate: Learn a vocabulary for each side instead of a joint one.
+        tokenizer: Use this tokenizer.json instead of learning one.
+        source_tokenizer: Another tokenizer.json for the source.
+        form: Unicode normal form of the text.
+        lowercase: Lose all capitals.
+        collapse_spaces: Make every run of white space one space.
+        max_length: Longest source, draft or target for training, in tokens with boundaries.
+        strict: Stop at training lines that are empty or too long instead of skipping them.
+        skip_broken: Skip training lines that are not UTF-8 or lack columns instead of stopping.
+        drop_overlap: Leave out training examples whose source is also in dev or test.
+        sample: Training examples from which the vocabulary is learnt, at most.
+        json: Print the report as JSON on stdout.
+    """
+    import sys
+    import time
+    from dataclasses import asdict
+    from json import dumps
+
+    from levt.data.preparation import Preparation
+    from levt.data.prepare import prepare as run
+    from levt.data.read import corpora
+    from levt.text.normalise import Normalisation
+    from levt.text.tokenizer import Tokenizer
+
+    settings = Preparation(
+        vocabulary=vocabulary,
+        separate=separate,
+        normalisation=Normalisation(form=form, lowercase=lowercase, collapse_spaces=collapse_spaces),
+        max_length=max_length,
+        strict=strict,
+        skip_broken=skip_broken,
+        drop_overlap=drop_overlap,
+        sample=sample,
+    )
+    kind = None if layout == "auto" else layout
+    tests = corpora(test, layout=kind, draft=draft)
+    splits = {
+        "train": corpora(train, layout=kind, draft=draft),
+        "dev": corpora(dev, layout=kind, draft=draft),
+        **{f"test{i or ''}": [one] for i, one in zip([0, *range(2, len(tests) + 1)], tests, strict=False)},
+    }
+    begun = time.perf_counter()
+    with _Bars() as bars:
+        reports = run(
+            out,
+            splits,
+            settings,
+            tokenizer=None if tokenizer is None else Tokenizer.load(tokenizer),
+            source_tokenizer=None if source_tokenizer is None else Tokenizer.load(source_tokenizer),
+            progress=bars.show,
+        )
+    seconds, peak = time.perf_counter() - begun, _peak_memory()
+    for name, report in reports.items():
+        counts = ", ".join(f"{count:,} {field} tokens" for field, count in report.tokens.items())
+        rate = report.examples / max(report.seconds, 1e-9)
+        print(f"{name}: {report.examples:,} examples, {counts}, {rate:,.0f} examples/s", file=sys.stderr)
+        for reason, count in report.skipped.items():
+            print(f"  skipped {count:,}: {reason}", file=sys.stderr)
+    print(f"{out}: {seconds:.1f} s, peak memory {peak / 1e6:,.0f} MB", file=sys.stderr)
+    if json:
+        whole = {name: asdict(report) for name, report in reports.items()}
+        print(dumps({"splits": whole, "seconds": seconds, "peak_memory_bytes": peak}, indent=1))
+
+
+class _Bars:
+    """A progress bar on stderr for each stage; silent where stderr is no terminal."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            Progress,
+            TaskID,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+
+        self.bars = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f} %"),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=(console := Console(stderr=True)),
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self.stages: dict[str, TaskID] = {}
+
+    def show(self, stage: str, done: int, total: int) -> None:
+        """Move the bar of a stage."""
+        if stage not in self.stages:
+            self.stages[stage] = self.bars.add_task(stage, total=total or None)
+        self.bars.update(self.stages[stage], completed=done)
+
+    def __enter__(self) -> "_Bars":
+        self.bars.start()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.bars.stop()
+
+
+def _peak_memory() -> int:
+    """The most memory the process has had, in bytes; 0 where the system does not tell."""
+    import sys
+
+    try:
+        import resource
+    except ImportError:
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

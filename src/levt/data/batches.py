@@ -1,0 +1,96 @@
+"""Batches of a store in an order that can be resumed, shared by any number of workers. Knows no model.
+
+The order is a pure function of seed, epoch, worker and the number of workers. Together the workers see
+every example exactly once an epoch, and all of them have the same number of batches.
+"""
+
+from collections.abc import Iterator
+from typing import Generic, TypeVar
+
+import numpy as np
+from jaxtyping import Int64
+
+from levt.data.collate import PackedBatch, PaddedBatch, collate_packed, collate_padded
+from levt.data.order import Order
+from levt.data.pack import Packed
+from levt.data.pad import Padded
+from levt.data.store import Store
+from levt.errors import ConfigError
+
+Layout = TypeVar("Layout", Padded, Packed)
+
+
+class Batches(Generic[Layout]):
+    """The batches of a store for one of several workers.
+
+    ``plan`` gives the numbers of the examples, ``padded`` and ``packed`` the arrays.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        layout: Layout,
+        *,
+        order: Order | None = None,
+        worker: int = 0,
+        workers: int = 1,
+    ) -> None:
+        if not 0 <= worker < workers:
+            raise ConfigError(f"worker must lie in 0 … {workers - 1}, got {worker}")
+        layout.check(store)
+        self.store = store
+        self.layout: Layout = layout
+        self.order = order or Order()
+        self.worker = worker
+        self.workers = workers
+
+    def plan(self, epoch: int, start: int = 0) -> Iterator[Int64[np.ndarray, "r"]]:
+        """The examples of each batch of this worker, from its batch number ``start`` on."""
+        windows = self.order.windows(len(self.store), epoch)
+        rng = np.random.default_rng([self.order.seed, epoch, len(self.store), 1])
+        cut = self.layout.cut(windows, self.store, rng)
+        for number, batches in enumerate(_rounds(cut, self.workers)):
+            if number >= start:
+                yield batches[self.worker]
+
+    def padded(self: "Batches[Padded]", epoch: int, start: int = 0) -> Iterator[PaddedBatch]:
+        """The batches of an epoch as padded arrays."""
+        for rows in self.plan(epoch, start):
+            yield collate_padded(self.store, rows, self.layout.shape(self.store, rows))
+
+    def packed(self: "Batches[Packed]", epoch: int, start: int = 0) -> Iterator[PackedBatch]:
+        """The batches of an epoch as flat arrays."""
+        for rows in self.plan(epoch, start):
+            yield collate_packed(self.store, rows, self.layout)
+
+
+def padding_share(batches: "Batches[Padded] | Batches[Packed]", epoch: int = 0) -> float:
+    """The share of the positions of an epoch's batches that hold no token."""
+    store, layout = batches.store, batches.layout
+    real = total = 0
+    for rows in batches.plan(epoch):
+        real += sum(int((store.lengths(field, rows) + 2).sum()) for field in store.fields)
+        if isinstance(layout, Packed):
+            total += layout.source + layout.draft + layout.target
+        else:
+            shape = layout.shape(store, rows)
+            total += shape.rows * (shape.source + shape.draft + shape.target)
+    return 1 - real / total if total else 0.0
+
+
+def _rounds(batches: Iterator[np.ndarray], workers: int) -> Iterator[list[np.ndarray]]:
+    """One batch for each worker at a time; in the last round the largest are halved until all have one."""
+    waiting: list[np.ndarray] = []
+    for batch in batches:
+        waiting.append(batch)
+        if len(waiting) == workers:
+            yield waiting
+            waiting = []
+    if not waiting:
+        return
+    while len(waiting) < workers:
+        largest = max(range(len(waiting)), key=lambda i: len(waiting[i]))
+        whole = waiting[largest]
+        waiting[largest] = whole[0::2]
+        waiting.append(whole[1::2])
+    yield waiting

@@ -1,0 +1,77 @@
+"""A folder written whole or not at all. Knows nothing of what is in it."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from levt.errors import StoreError
+
+try:
+    import fcntl
+except ImportError:  # no such locks on this system: the last writer wins
+    fcntl = None  # type: ignore[assignment]
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """Give a temporary folder beside ``path``; at the end it is synced and takes the name, on error it goes.
+
+    What a killed run has left is cleared by the next one. An OSError (a full disk) becomes a StoreError.
+    """
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise StoreError(f"{path} exists already", hint="remove it or choose another folder")
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(path.with_name(f".{path.name}.lock"), path):
+            shutil.rmtree(partial, ignore_errors=True)
+            try:
+                partial.mkdir()
+                yield partial
+                _sync(partial)
+                partial.replace(path)
+                _sync_one(path.parent)
+            finally:
+                shutil.rmtree(partial, ignore_errors=True)
+    except OSError as error:
+        raise StoreError(
+            f"{path} cannot be written: {error.strerror or error}",
+            hint="nothing was left behind; make room or choose another place, then run it again",
+        ) from error
+
+
+@contextmanager
+def _locked(lock: Path, path: Path) -> Iterator[None]:
+    """Hold a lock that ends with the process, so that a live run is never cleared away."""
+    with lock.open("w") as file:
+        if fcntl is not None:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise StoreError(
+                    f"{path} is being written by another process", hint="wait for it or choose another folder"
+                ) from error
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)
+
+
+def _sync(folder: Path) -> None:
+    """Make everything in a folder, and the folder, durable."""
+    for root, _, files in os.walk(folder, topdown=False):
+        for name in files:
+            _sync_one(Path(root, name))
+        _sync_one(Path(root))
+
+
+def _sync_one(path: Path) -> None:
+    if os.name == "nt" and path.is_dir():
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
