@@ -50,10 +50,11 @@ def span_html(span: Span) -> str:
     if span.mark is Mark.KEEP:
         return outside + escape(span.text)
     element, what = ELEMENTS[span.mark]
-    return outside + "".join(
-        f'<{element} title="{escape(word_title(word, what))}">{escape(" " * word.space + word.text)}</{element}>'
-        for word in span.words
-    )
+    parts = []
+    for word in span.words:
+        title, text = escape(word_title(word, what)), escape(" " * word.space + word.text)
+        parts.append(f'<{element} title="{title}">{text}</{element}>')
+    return outside + "".join(parts)
 
 
 def changes_html(changes: Sequence[Change]) -> str:
@@ -105,10 +106,13 @@ def decisions(trace: Trace) -> str:
     ops = list(trace.ops())
     if not ops:
         return ""
+    head = "".join(
+        f"<th scope=col>{name}</th>" for name in ("iteration", "edit", "position", "piece", "probability")
+    )
     return (
-        f"<details><summary>All decisions ({len(ops)})</summary>"
-        "<div class=scroll tabindex=0><table class=ops><thead><tr><th scope=col>iteration<th scope=col>edit<th scope=col>position<th scope=col>piece"
-        f"<th scope=col>probability</thead><tbody>{''.join(map(op_row, ops))}</tbody></table></div></details>"
+        f"<details><summary>All decisions ({len(ops)})</summary><div class=scroll tabindex=0>"
+        f"<table class=ops><thead><tr>{head}</tr></thead><tbody>{''.join(map(op_row, ops))}</tbody></table>"
+        "</div></details>"
     )
 
 
@@ -119,7 +123,7 @@ def section(trace: Trace, *, title: str, source: str | None = None, lang: str | 
     stopped = f"<p class=stopped>Stopped: {escape(STOPS[trace.stopped])}.</p>" if trace.stopped else ""
     return (
         f"<section><h2>{escape(visible(title))}</h2>{read}<table class=trace>"
-        "<thead><tr><th scope=col>Iteration<th scope=col>Edits<th scope=col>Text</thead>"
+        "<thead><tr><th scope=col>Iteration</th><th scope=col>Edits</th><th scope=col>Text</th></tr></thead>"
         f"<tbody>{''.join(rows(trace, text_attributes))}</tbody></table>{stopped}{decisions(trace)}</section>"
     )
 

@@ -135,7 +135,7 @@ class Trace:
 
     @classmethod
     def from_json(cls, value: Any, where: str = "trace") -> "Trace":
-        """The trace that ``to_json`` wrote; anything else, such as a result that the edits do not give, is refused."""
+        """The trace that ``to_json`` wrote; anything else, or a result the edits do not give, is refused."""
         fields = read_object(value, where, {"version", "draft", "iterations", "stopped", "result"})
         if type(fields["version"]) is not int or fields["version"] != VERSION:
             raise InputError(
