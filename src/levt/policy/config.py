@@ -269,7 +269,7 @@ def config_from_json(saved: Mapping[str, Any]) -> ModelConfig:
         if name in known and not _fits(value, hints[name])
     ]
     raise_all(ConfigError, f"config of kind {kind!r}", problems)
-    return cls(**values)
+    return cls(**{name: float(v) if hints[name] is float else v for name, v in values.items()})
 
 
 def _choices(hint: Any) -> list[Any]:
