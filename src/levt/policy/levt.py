@@ -7,7 +7,7 @@ all classes, so that log π is what the paper's softmax gives; that the token po
 """
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -71,7 +71,11 @@ class LevT(Transformer):
 
         In flat states the gaps between two rows are scored too, and mean nothing.
         """
-        return F.linear(torch.cat([h[..., :-1, :], h[..., 1:, :]], -1), self.placeholder_head)
+        return self.count_logits(torch.cat([h[..., :-1, :], h[..., 1:, :]], -1))
+
+    def count_logits(self, pairs: Float[Tensor, "*g e"]) -> Float[Tensor, "*g k"]:
+        """The same for neighbours that are already joined, e = 2 d."""
+        return F.linear(pairs, self.placeholder_head)
 
     def delete(self, memory: Memory, y: Int[Tensor, "b n"]) -> Float[Tensor, "b n 2"]:
         """The log π^del: keep (0) or delete (1) each token of padded states."""
@@ -81,7 +85,12 @@ class LevT(Transformer):
         """The log π^plh: how many placeholders to open in each gap of padded states."""
         return log_softmax(self.placeholder_logits(self.hidden(memory, y, Padded.of(y), "placeholder")))
 
-    def token(self, memory: Memory, y: Int[Tensor, "b n"]) -> Float[Tensor, "b n v"]:
-        """The log π^tok at every position (meant for placeholders), −∞ for what is never produced."""
+    def token(
+        self, memory: Memory, y: Int[Tensor, "b n"], where: Bool[Tensor, "b n"]
+    ) -> Float[Tensor, "p v"]:
+        """The log π^tok at the places asked for, row by row, −∞ for what is never produced.
+
+        Only there is the vocabulary scored: it costs more than the tower. Waits for the device.
+        """
         h = self.hidden(memory, y, Padded.of(y), "token")
-        return forbid(log_softmax_tokens(self.token_logits(h)))
+        return forbid(log_softmax_tokens(self.token_logits(h[where])))
