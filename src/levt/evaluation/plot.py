@@ -1,0 +1,52 @@
+"""The two pictures of the paper: quality against time, and when sentences are done. Needs matplotlib."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from levt.errors import InputError, MissingExtra
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def _figure(x: str, y: str) -> "tuple[Figure, Axes]":
+    """An empty figure with named axes, without pyplot and its global state."""
+    try:
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError:
+        raise MissingExtra("matplotlib", "eval") from None
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    axes = figure.add_subplot()
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def _save(figure: "Figure", path: Path) -> None:
+    """Write a figure in the format that the name of the file says."""
+    try:
+        figure.savefig(path)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"cannot write {path}: {error}", hint="name a .png, .svg or .pdf file in an existing folder"
+        ) from None
+
+
+def scatter(points: Mapping[str, tuple[float, float]], path: Path, *, x: str, y: str) -> None:
+    """One named point per system, such as latency and BLEU."""
+    figure, axes = _figure(x, y)
+    for name, (across, up) in points.items():
+        axes.scatter([across], [up])
+        axes.annotate(name, (across, up), xytext=(4, 4), textcoords="offset points")
+    axes.margins(0.15)
+    _save(figure, path)
+
+
+def iterations(ended: Mapping[int, float], path: Path) -> None:
+    """The share of sentences that ended at each number of iterations, as ``Effort.ended`` has it."""
+    figure, axes = _figure("iterations", "sentences, %")
+    axes.bar([str(number) for number in ended], [100 * part for part in ended.values()])
+    _save(figure, path)

@@ -1,0 +1,26 @@
+"""Plots are written, and a name that says no format is an error."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from levt.errors import InputError, MissingExtra
+from levt.evaluation.plot import iterations, scatter
+
+
+def test_plots_are_written(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    scatter({"ours": (2.2, 27.3), "theirs": (43.0, 27.1)}, tmp_path / "a.svg", x="ms", y="BLEU")
+    assert "<svg" in (tmp_path / "a.svg").read_text(encoding="utf-8")
+    iterations({1: 0.25, 2: 0.75}, tmp_path / "b.png")
+    assert (tmp_path / "b.png").read_bytes().startswith(b"\x89PNG")
+    for bad in (tmp_path / "missing" / "a.png", tmp_path / "a.words"):
+        with pytest.raises(InputError, match="cannot write"):
+            iterations({1: 1.0}, bad)
+
+
+def test_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(MissingExtra, match=r"(?s)matplotlib.*levt\[eval\]"):
+        iterations({1: 1.0}, tmp_path / "a.png")
