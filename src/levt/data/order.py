@@ -35,8 +35,9 @@ class Order:
     def windows(self, count: int, epoch: int) -> Iterator[Int64[np.ndarray, "w"]]:
         """Every example 0 … count-1 exactly once, window by window.
 
-        >>> [window.tolist() for window in Order(seed=1, window=4).windows(6, epoch=0)]
-        [[0, 5, 3, 2], [1, 4]]
+        >>> windows = list(Order(window=4).windows(6, epoch=0))
+        >>> [len(window) for window in windows], sorted(i for window in windows for i in window.tolist())
+        ([4, 2], [0, 1, 2, 3, 4, 5])
         """
         block = self.block or (1 if count <= 1 << 20 else 128)
         blocks = np.random.default_rng([self.seed, epoch]).permutation(-(-count // block))

@@ -126,10 +126,12 @@ def _fill(sizes: Int64[np.ndarray, "w k"], budget: Int64[np.ndarray, "k"]) -> In
     first = fitting if fitting == len(sizes) else max(0, fitting - CHOSEN)
     chosen = list(range(first))
     rest = (budget - sums[first - 1] if first else budget).astype(np.float64)
+    if first == len(sizes):
+        return np.arange(first)
     # The number of rows is a limit only; what should run out together are the tokens.
     ahead = sizes[first : first + LOOKAHEAD].astype(np.float64)
     share = ahead[:, :-1] / budget[:-1]
-    typical = share.mean(0).max(initial=0.0)
+    typical = share.mean(0).max()
     while (fits := (ahead <= rest).all(1)).any():
         after = rest[:-1] / budget[:-1] - share
         last = (rest[:-1] / budget[:-1]).max() < 1.5 * typical

@@ -13,6 +13,9 @@ from levt.text.specials import SPECIALS, UNK
 COVERAGE = 0.9995
 """Share of the characters of the training text that get pieces of their own; the rest are spelt in bytes."""
 
+COUNTED = 100_000
+"""About how many lines are enough to tell which characters are common."""
+
 
 def learn_bpe(
     lines: Sequence[str],
@@ -24,7 +27,8 @@ def learn_bpe(
 ) -> models.BPE:
     """A BPE model of at most ``size`` pieces: symbols, bytes, common characters, then what occurs twice."""
     fixed = [*SPECIALS, *BYTES]
-    alphabet = common_characters(map(normalizer.normalize_str, lines), size - len(fixed))
+    some = lines[:: max(1, len(lines) // COUNTED)]
+    alphabet = common_characters(map(normalizer.normalize_str, some), size - len(fixed))
     learner = tokenizers.Tokenizer(models.BPE())
     learner.normalizer, learner.pre_tokenizer = normalizer, units
     trainer = trainers.BpeTrainer(
