@@ -1,0 +1,76 @@
+"""Lessons of an epoch: what the training loop asks for, whatever is being taught."""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from jaxtyping import Int32
+from torch import nn
+
+from levt.data.pack import Packed
+from levt.data.store import Store
+from levt.imitation.lesson import Arrays, LessonShape, decisions, make_lesson
+from levt.imitation.objective import LevTObjective, ObjectiveConfig
+from levt.imitation.ragged import Ragged
+from levt.imitation.roll_in import RollIn
+from levt.policy.levt import LevT
+
+
+class Lessons(ABC):
+    """Turns examples of a store into arrays of one shape, and knows the objective that learns from them."""
+
+    def __init__(self, store: Store, budget: Packed) -> None:
+        self.store, self.budget = store, budget
+        self.longest = max(store.longest(field) for field in store.fields) + 2
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """The losses, in the order in which the objective gives them."""
+
+    @abstractmethod
+    def objective(self, model: nn.Module) -> nn.Module:
+        """The module that maps (lesson, decisions) to (loss, sums of losses)."""
+
+    @abstractmethod
+    def make(
+        self, rows: Int32[np.ndarray, "r"], draw: np.random.Generator
+    ) -> tuple[Arrays, Int32[np.ndarray, "k"]]:
+        """The lesson of some examples, and how many decisions each loss counts."""
+
+    def rows_of(self, field: str, rows: np.ndarray) -> Ragged:
+        """A field of some examples, with boundaries."""
+        return Ragged(*self.store.gather(field, rows)).bounded()
+
+
+class LevTLessons(Lessons):
+    """Dual-policy learning."""
+
+    names = LevTObjective.losses
+
+    def __init__(
+        self, store: Store, budget: Packed, model: LevT, *, roll_in: RollIn, objective: ObjectiveConfig
+    ) -> None:
+        super().__init__(store, budget)
+        self.roll_in, self.config = roll_in, objective
+        self.vocabulary = model.config.target_vocabulary
+        towers, exit_of = model.towers, model.config.exit_of
+        joint = towers["placeholder"] is towers["token"] and exit_of("placeholder") == exit_of("token")
+        self.shape = LessonShape.of(
+            rows=budget.rows, source=budget.source, target=budget.target, draft=budget.draft,
+            longest=self.longest, roll_in=roll_in, joint=joint,
+        )  # fmt: skip
+
+    def objective(self, model: nn.Module) -> nn.Module:
+        """Algorithm 1 for this model."""
+        assert isinstance(model, LevT)
+        return LevTObjective(model, self.config, self.roll_in, self.shape)
+
+    def make(self, rows: np.ndarray, draw: np.random.Generator) -> tuple[Arrays, np.ndarray]:
+        """Roll in from these examples."""
+        lesson = make_lesson(
+            self.rows_of("source", rows),
+            self.rows_of("target", rows),
+            self.rows_of("draft", rows) if self.store.has_draft else None,
+            roll_in=self.roll_in, shape=self.shape, vocabulary=self.vocabulary, draw=draw,
+        )  # fmt: skip
+        return lesson, decisions(lesson)

@@ -1,0 +1,142 @@
+"""The objective of dual-policy learning: three log-likelihoods of what the expert would do (Algorithm 1).
+
+One forward pass of the encoder, one of the decoder over y_ins and y_ins′ together (two where their policies
+have towers of their own), one over y_del, whose tokens are the model's own predictions of the pass before.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from jaxtyping import Bool, Float, Int, Num
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from levt.errors import ConfigError, raise_all
+from levt.imitation.expert import expert_drop
+from levt.imitation.lesson import LessonShape
+from levt.imitation.roll_in import RollIn
+from levt.policy.layout import Packed
+from levt.policy.levt import LevT
+from levt.policy.memory import Memory
+from levt.text.specials import SPECIALS
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectiveConfig:
+    """How the losses are made and weighed."""
+
+    label_smoothing: float = 0.1
+    """Of the token loss."""
+    decision_smoothing: float = 0.01
+    """Of the deletion and placeholder losses."""
+    delete_weight: float = 1.0
+    placeholder_weight: float = 1.0
+    token_weight: float = 1.0
+    """Each loss is a mean over its own decisions; the weights add them up."""
+
+    def __post_init__(self) -> None:
+        problems = [
+            f"{name} must be at least 0 and below 1, got {getattr(self, name)}"
+            for name in ("label_smoothing", "decision_smoothing")
+            if not 0 <= getattr(self, name) < 1
+        ]
+        problems += [
+            f"{name} must be at least 0, got {getattr(self, name)}"
+            for name in ("delete_weight", "placeholder_weight", "token_weight")
+            if getattr(self, name) < 0
+        ]
+        raise_all(ConfigError, "objective", problems)
+
+
+def likelihood_loss(
+    logits: Float[Tensor, "p k"], labels: Int[Tensor, "p"], smoothing: float
+) -> Float[Tensor, ""]:
+    """−Σ log π(label), smoothed; labels below 0 do not count."""
+    return F.cross_entropy(
+        logits.float(), labels, ignore_index=-1, reduction="sum", label_smoothing=smoothing
+    )
+
+
+def own_tokens(logits: Float[Tensor, "p v"], sample: bool) -> Int[Tensor, "p"]:
+    """t̃ ~ π_tok or its argmax; a special symbol is never chosen."""
+    scores = logits.detach()[:, len(SPECIALS) :].float()
+    if sample:
+        # Gumbel's trick: the argmax of log π + g is a sample of π.
+        scores = scores - torch.empty_like(scores).exponential_().log()
+    return scores.argmax(-1) + len(SPECIALS)
+
+
+class LevTObjective(nn.Module):
+    """The three losses of one lesson."""
+
+    losses: ClassVar[tuple[str, ...]] = ("delete", "placeholder", "token")
+
+    def __init__(self, policy: LevT, config: ObjectiveConfig, roll_in: RollIn, shape: LessonShape) -> None:
+        super().__init__()
+        self.policy, self.config, self.roll_in, self.shape = policy, config, roll_in, shape
+        weights = [config.delete_weight, config.placeholder_weight, config.token_weight]
+        self.register_buffer("weights", torch.tensor(weights), persistent=False)
+        self.weights: Tensor
+
+    def forward(
+        self, lesson: Mapping[str, Int[Tensor, "_"]], decisions: Num[Tensor, "3"]
+    ) -> tuple[Float[Tensor, ""], Float[Tensor, "3"]]:
+        """The weighed sum of mean losses, and the three sums; ``decisions`` are those of the global batch."""
+        policy, shape = self.policy, self.shape
+        lesson = {name: value.long() for name, value in lesson.items()}
+        rows = self._rows(lesson, "source", shape.source)
+        memory = policy.encode(lesson["source"], rows)
+        gap_states, hole_states = self._insertion_states(memory, lesson)
+
+        count_logits = policy.count_logits(gap_states)
+        plh = likelihood_loss(
+            count_logits,
+            lesson["gap_counts"].clamp(max=policy.config.max_count),
+            self.config.decision_smoothing,
+        )
+        token_logits = policy.token_logits(hole_states)
+        tok = likelihood_loss(token_logits, lesson["hole_tokens"], self.config.label_smoothing)
+
+        # y_del: the model's own tokens in the placeholders, then the oracle says which of them must go.
+        tokens = own_tokens(token_logits, self.roll_in.fill == "sample")
+        y = lesson["delete"].index_copy(0, lesson["fill_to"], tokens[lesson["fill_from"]])
+        rows = self._rows(lesson, "delete", shape.delete)
+        target_rows = self._rows(lesson, "target", shape.target)
+        drop = expert_drop(y, rows, lesson["target"], target_rows)
+        labels = torch.where(self._inner(rows), drop.long(), -1)
+        delete_logits = policy.delete_logits(policy.hidden(memory, y, rows, "delete"))
+        del_ = likelihood_loss(delete_logits, labels, self.config.decision_smoothing)
+
+        sums = torch.stack([del_, plh, tok])
+        return (self.weights * sums / decisions.clamp(min=1)).sum(), sums.detach()
+
+    def _rows(
+        self, lesson: Mapping[str, Tensor], name: str, total: int, lengths: str | None = None
+    ) -> Packed:
+        return Packed.of(lesson[lengths or f"{name}_lengths"], total, self.shape.longest)
+
+    def _insertion_states(
+        self, memory: Memory, lesson: Mapping[str, Tensor]
+    ) -> tuple[Float[Tensor, "i e"], Float[Tensor, "p d"]]:
+        """States of both sides of every gap of y_ins, and of every placeholder of y_ins′."""
+        policy, shape = self.policy, self.shape
+        if shape.joint:
+            rows = self._rows(lesson, "insert", shape.kept + shape.target)
+            of_gaps = of_holes = policy.hidden(memory, lesson["insert"], rows, "token")
+        else:
+            rows = self._rows(lesson, "kept", shape.kept)
+            of_gaps = policy.hidden(memory, lesson["kept"], rows, "placeholder")
+            rows = self._rows(lesson, "holes", shape.target, "target_lengths")
+            of_holes = policy.hidden(memory, lesson["holes"], rows, "token")
+        gap = lesson["gap_at"]
+        pairs = torch.cat([of_gaps.index_select(0, gap), of_gaps.index_select(0, gap + 1)], -1)
+        return pairs, of_holes.index_select(0, lesson["hole_at"])
+
+    @staticmethod
+    def _inner(rows: Packed) -> Bool[Tensor, "n"]:
+        """True on the tokens between the boundaries."""
+        place = torch.arange(rows.row.shape[0], device=rows.row.device)
+        ends = F.pad(rows.offsets[1:], (0, 1), value=-1)[rows.row]
+        return rows.real & (rows.positions > 0) & (place + 1 < ends)

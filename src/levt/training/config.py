@@ -1,0 +1,76 @@
+"""Settings of a training run that any kind of model has. Knows no model and no data."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from levt.errors import ConfigError, raise_all
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingConfig:
+    """How long, how fast, how safe."""
+
+    tokens: int = 12_288
+    """Target tokens of one micro-batch on one device, boundaries included."""
+    accumulate: int = 1
+    """Micro-batches that make up a step."""
+    max_steps: int = 100_000
+    """Steps after which training ends."""
+    max_minutes: float | None = None
+    """Minutes after which training ends, everything included; None: no limit."""
+    learning_rate: float = 5e-4
+    """Highest learning rate."""
+    warmup: int = 4_000
+    """Steps in which the learning rate rises linearly."""
+    schedule: Literal["inverse-sqrt", "cosine", "linear"] = "inverse-sqrt"
+    """How it falls afterwards; the last two reach 0 when training ends, by steps or by minutes."""
+    beta1: float = 0.9
+    """Decay of Adam's mean of gradients."""
+    beta2: float = 0.98
+    """Decay of Adam's mean of squares."""
+    weight_decay: float = 0.01
+    """Decoupled weight decay."""
+    clip: float = 1.0
+    """Largest norm of the gradient; 0 for no limit."""
+    ema: float = 0.0
+    """Decay of the moving average of the weights that is validated and saved; 0: the weights themselves."""
+    precision: Literal["auto", "bf16", "fp32"] = "auto"
+    """Numbers of forward and backward; auto: bf16 on a GPU, fp32 on a CPU. Master weights are always fp32."""
+    compile: bool | None = None
+    """torch.compile of the blocks; None: on a GPU."""
+    capture: bool | None = None
+    """Replay the step as a CUDA graph; None: on a GPU."""
+    validate_every: int = 1_000
+    """Steps between validations."""
+    patience: int = 0
+    """Validations without a better score after which training ends; 0: never."""
+    save_every: int = 1_000
+    """Steps between checkpoints."""
+    keep: int = 2
+    """Checkpoints kept, the best apart."""
+    average: int = 0
+    """Average the weights of the last so many validations' checkpoints into the final model; 0: the best one."""
+    max_bad_steps: int = 20
+    """Steps with a loss that is not finite after which training stops; they are skipped and counted."""
+    log_every: int = 50
+    """Steps between log lines."""
+    seed: int = 1
+    """Everything random is a pure function of this and the step."""
+
+    def __post_init__(self) -> None:
+        problems = []
+        for name, least in (
+            ("tokens", 16), ("accumulate", 1), ("max_steps", 1), ("warmup", 0), ("validate_every", 1), ("patience", 0),
+            ("save_every", 1), ("keep", 1), ("average", 0), ("max_bad_steps", 1),
+            ("log_every", 1), ("seed", 0), ("clip", 0),
+        ):  # fmt: skip
+            if getattr(self, name) < least:
+                problems.append(f"{name} must be at least {least}, got {getattr(self, name)}")
+        for name in ("beta1", "beta2", "ema"):
+            if not 0 <= getattr(self, name) < 1:
+                problems.append(f"{name} must be at least 0 and below 1, got {getattr(self, name)}")
+        if not 0 < self.learning_rate < 1:
+            problems.append(f"learning_rate must be above 0 and below 1, got {self.learning_rate}")
+        if self.max_minutes is not None and self.max_minutes <= 0:
+            problems.append(f"max_minutes must be above 0, got {self.max_minutes}")
+        raise_all(ConfigError, "training", problems)

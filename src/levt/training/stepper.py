@@ -1,0 +1,111 @@
+"""One training step: forward, backward, optimiser; eager on a CPU, compiled and captured on a GPU."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int32
+from torch import Tensor, nn
+
+from levt.policy.blocks import Block
+from levt.training.config import TrainingConfig
+from levt.training.feed import Micro
+from levt.training.parallel import World
+from levt.training.weights import FlatWeights
+
+WARM_UP = 3
+"""Steps run before capture, so that every library has made its workspaces."""
+
+
+class Stepper:
+    """Runs steps of an objective over lessons of one shape."""
+
+    def __init__(
+        self,
+        objective: nn.Module,
+        weights: FlatWeights,
+        sizes: Mapping[str, int],
+        losses: int,
+        config: TrainingConfig,
+        world: World,
+    ) -> None:
+        self.objective, self.weights, self.config, self.world = objective, weights, config, world
+        self.device = weights.master.device
+        on_gpu = self.device.type == "cuda"
+        self.capture = on_gpu if config.capture is None else config.capture and on_gpu
+        self.sizes = dict(sizes)
+        self.buffer = torch.zeros(sum(sizes.values()), dtype=torch.int32, device=self.device)
+        self.decisions = torch.ones(losses, device=self.device)
+        self.sums = torch.zeros(losses, device=self.device)
+        """Sums of the losses since the last reading."""
+        self._learn: torch.cuda.CUDAGraph | None = None
+        self._update: torch.cuda.CUDAGraph | None = None
+        if on_gpu if config.compile is None else config.compile:
+            for module in objective.modules():
+                if isinstance(module, Block):
+                    module.compile(dynamic=False)
+
+    def step(self, number: int, rate: float, micros: Sequence[Micro]) -> None:
+        """One step over its micro-batches; nothing waits for the device."""
+        # What is random in a step depends on its number alone, so a resumed run draws the same.
+        torch.manual_seed((self.config.seed * 1_000_003 + number) * 4096 + self.world.rank)
+        self.weights.rate.fill_(rate)
+        decisions = self.world.sum(torch.from_numpy(np.sum([m.decisions for m in micros], 0)).float())
+        self.decisions.copy_(decisions, non_blocking=True)
+        for micro in micros:
+            self.buffer.copy_(micro.buffer, non_blocking=True)
+            self._run_learn()
+        self.world.add_up(self.weights.gradient)
+        self._run_update()
+
+    def lesson(self) -> dict[str, Int32[Tensor, "_"]]:
+        """The arrays of the lesson now in the buffer."""
+        parts = torch.split(self.buffer, list(self.sizes.values()))
+        return dict(zip(self.sizes, parts, strict=True))
+
+    def learn(self) -> None:
+        """Forward and backward of the lesson in the buffer; gradients add up."""
+        loss, sums = self.objective(self.lesson(), self.decisions)
+        loss.backward()
+        self.sums.add_(sums)
+
+    def read(self) -> Float[Tensor, "k"]:
+        """Sums of the losses since the last reading, of all workers; waits for the device."""
+        sums = self.world.sum(self.sums.cpu())
+        self.sums.zero_()
+        return sums
+
+    def _run_learn(self) -> None:
+        if not self.capture:
+            self.learn()
+        elif self._learn is not None:
+            self._learn.replay()
+        else:
+            self._learn = self._captured_learn()
+            self._learn.replay()
+
+    def _run_update(self) -> None:
+        if not self.capture:
+            self.weights.step()
+            return
+        if self._update is None:
+            self._update = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self._update):
+                self.weights.step()
+        self._update.replay()
+
+    def _captured_learn(self) -> torch.cuda.CUDAGraph:
+        """Capture forward and backward; what the warm-up has added to gradients and sums is taken back."""
+        gradient, sums = self.weights.gradient.clone(), self.sums.clone()
+        side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            for _ in range(WARM_UP):
+                self.learn()
+        torch.cuda.current_stream().wait_stream(side)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            self.learn()
+        self.weights.gradient.copy_(gradient)
+        self.sums.copy_(sums)
+        return graph
