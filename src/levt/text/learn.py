@@ -1,6 +1,7 @@
 """Learning a BPE vocabulary from lines of text. Knows no file and no segmentation of its own."""
 
 import json
+import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -27,7 +28,8 @@ def learn_bpe(
 ) -> models.BPE:
     """A BPE model of at most ``size`` pieces: symbols, bytes, common characters, then what occurs twice."""
     fixed = [*SPECIALS, *BYTES]
-    some = lines[:: max(1, len(lines) // COUNTED)]
+    # A sample, not every k-th line: sources and targets may alternate.
+    some = lines if len(lines) <= COUNTED else random.Random(0).sample(lines, COUNTED)
     alphabet = common_characters(map(normalizer.normalize_str, some), size - len(fixed))
     learner = tokenizers.Tokenizer(models.BPE())
     learner.normalizer, learner.pre_tokenizer = normalizer, units
