@@ -153,6 +153,11 @@ class Tokenizer:
         return found
 
     @property
+    def by_pieces(self) -> bool:
+        """Whether texts come already segmented, pieces between spaces."""
+        return self._by_pieces
+
+    @property
     def size(self) -> int:
         """Number of ids, symbols included."""
         return self._size

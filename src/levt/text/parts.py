@@ -1,0 +1,121 @@
+"""Encoding a text so that pieces end at given places, and finding those places again. Knows no vocabulary.
+
+Whoever locks a part of a text needs tokens that are that part and nothing else. Where the tokenizer's pieces
+cross a border, only the words it runs through are segmented anew: everything else keeps its usual pieces.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from levt.text.segmentation import BYTES
+from levt.text.tokenizer import Tokenizer
+
+_SEAM = "0"
+"""A digit is always a unit of its own, so what follows it is encoded as if it stood inside a text."""
+_BYTES = frozenset(BYTES)
+
+
+def encode_inside(tokenizer: Tokenizer, text: str) -> list[int]:
+    """Tokens of a text that continues another: no space is put in front.
+
+    >>> tokenizer = Tokenizer.train(["a dog runs", "a cat runs"] * 9, 300)
+    >>> tokenizer.pieces(encode_inside(tokenizer, "dog"))
+    ['do', 'g']
+    """
+    if tokenizer.by_pieces:
+        return tokenizer.encode(text)
+    seam = tokenizer.encode(_SEAM)
+    tokens = tokenizer.encode(_SEAM + text)
+    assert tokens[: len(seam)] == seam, "a digit must be a unit of its own"
+    return tokens[len(seam) :]
+
+
+def encode_cut(tokenizer: Tokenizer, text: str, borders: Iterable[int]) -> tuple[list[int], dict[int, int]]:
+    """Tokens of a normalised text, none of which crosses a border, and how many stand before each border.
+
+    A border is a number of characters. Texts given in pieces can be cut between pieces only.
+
+    >>> tokenizer = Tokenizer.train(["a dog runs", "a cat runs"] * 9, 300)
+    >>> tokens, before = encode_cut(tokenizer, "a dog", [1, 4])
+    >>> tokenizer.pieces(tokens), before
+    (['▁a', '▁do', 'g'], {1: 1, 4: 2})
+    """
+    wanted = sorted(set(borders))
+    if tokenizer.by_pieces:
+        before = {border: len([p for p in text[:border].split(" ") if p]) for border in wanted}
+        return tokenizer.encode(text), before
+    cuts = [0, len(text)]
+    while True:
+        tokens, before = _joined(tokenizer, text, cuts)
+        # In a text with U+FFFD a broken character looks like a whole one, so there only cuts are trusted.
+        known = before if "\ufffd" in text else {**_prefixes(tokenizer, tokens, text), **before}
+        missing = [border for border in wanted if border not in known]
+        if not missing:
+            return tokens, {border: known[border] for border in wanted}
+        cuts = sorted({*cuts, *missing})
+
+
+def _joined(tokenizer: Tokenizer, text: str, cuts: Sequence[int]) -> tuple[list[int], dict[int, int]]:
+    """The parts between the cuts encoded one by one."""
+    tokens: list[int] = []
+    before = {0: 0}
+    for start, end in pairwise(cuts):
+        part = text[start:end]
+        tokens += encode_inside(tokenizer, part) if start else tokenizer.encode(part)
+        before[end] = len(tokens)
+    return tokens, before
+
+
+def _prefixes(tokenizer: Tokenizer, tokens: Sequence[int], text: str) -> dict[int, int]:
+    """How many tokens make up each prefix of the text that is made up of whole tokens."""
+    found: dict[int, int] = {}
+    for count, prefix in enumerate(tokenizer.decode_batch(tokens[:i] for i in range(len(tokens) + 1))):
+        if text.startswith(prefix):
+            found.setdefault(len(prefix), count)
+    return found
+
+
+def characters_of(tokenizer: Tokenizer, tokens: Sequence[int]) -> list[tuple[int, int]]:
+    """For each token, the characters of the decoded text that it makes up; bytes of one character share it.
+
+    >>> tokenizer = Tokenizer.train(["a dog runs", "a cat runs"] * 9, 300)
+    >>> characters_of(tokenizer, tokenizer.encode("a dög"))
+    [(0, 1), (1, 2), (2, 3), (3, 4), (3, 4), (4, 5)]
+    """
+    groups = _groups(tokenizer.pieces(tokens))
+    ends = [0]
+    # Lengths may shrink only inside a character, and groups do not end there.
+    for prefix in tokenizer.decode_batch(tokens[:end] for _, end in groups):
+        ends.append(max(ends[-1], len(prefix)))
+    spans: list[tuple[int, int]] = []
+    for (first, last), span in zip(groups, pairwise(ends), strict=True):
+        spans += [span] * (last - first)
+    return spans
+
+
+def _groups(pieces: Sequence[str]) -> list[tuple[int, int]]:
+    """Tokens that are shown together: the bytes of one character; broken bytes and all else stand alone."""
+    groups: list[tuple[int, int]] = []
+    i = 0
+    while i < len(pieces):
+        end = i
+        while end < len(pieces) and pieces[end] in _BYTES:
+            end += 1
+        if end == i:
+            groups.append((i, i + 1))
+            i += 1
+            continue
+        raw = bytes(int(piece[1:-1], 16) for piece in pieces[i:end])
+        try:
+            sizes = [len(character.encode()) for character in raw.decode()]
+        except UnicodeDecodeError:
+            sizes = [1] * len(raw)
+        for size in sizes:
+            groups.append((i, i + size))
+            i += size
+    return groups
+
+
+def is_byte(piece: str) -> bool:
+    """Whether a piece is a single byte, which its neighbours may complete or break."""
+    return piece in _BYTES
