@@ -112,13 +112,16 @@ class Guidance:
         return torch.where(wanted > 0, asked, none)
 
     def banned_at(self, rows: Int[Tensor, "r"], where: Bool[Tensor, "r m"]) -> Bool[Tensor, "p v"] | None:
-        """Tokens that the placeholders of these rows may not get: one of each banned sequence suffices."""
+        """Tokens that the placeholders of these rows may not get: one of each banned sequence suffices.
+
+        That is the one with the highest id, learnt last and so the rarest: "es" is needed elsewhere.
+        """
         if not any(self.banned):
             return None
         mask = torch.zeros(len(rows), self.vocabulary, dtype=torch.bool, device=where.device)
         for i, row in enumerate(rows.tolist()):
             for sequence in self.banned[row]:
-                mask[i, sequence[-1]] = True
+                mask[i, max(sequence)] = True
         return mask.repeat_interleave(where.sum(1), 0)
 
 

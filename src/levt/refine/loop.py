@@ -9,7 +9,7 @@ same edits. Four stops, each row by itself:
     limit       the iterations are used up
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -52,16 +52,28 @@ class Outcome:
         for round_ in self.rounds:
             self.tokens = round_.script.apply(self.tokens)
 
-    def strike(self) -> None:
-        """Take out banned sequences that only came together at the very end; locked tokens stay."""
+    def locks(self) -> tuple[bool, ...]:
+        """One per token of the result: True where it was locked in the draft."""
         locked: tuple[bool, ...] = self.request.locked
         for round_ in self.rounds:
             locked = round_.script.splice(locked, [False] * len(round_.script.fill))
-        while at := [i for i in occurrences(self.tokens, self.request.banned) if not locked[i]]:
-            drop = tuple(i in at for i in range(len(self.tokens)))
-            script = EditScript(drop=drop, counts=(0,) * (drop.count(False) + 1), fill=())
-            self.rounds.append(Round(script))
-            self.tokens, locked = script.apply(self.tokens), script.splice(locked, [])
+        return locked
+
+    def remove(self, at: Collection[int]) -> None:
+        """Delete some tokens of the result after all, as one more iteration that nobody decided."""
+        drop = tuple(i in at for i in range(len(self.tokens)))
+        script = EditScript(drop=drop, counts=(0,) * (drop.count(False) + 1), fill=())
+        self.rounds.append(Round(script))
+        self.tokens = script.apply(self.tokens)
+
+    def strike(self) -> None:
+        """Take out banned sequences that only came together at the very end; locked tokens stay."""
+        while self.request.banned:
+            locked = self.locks()
+            at = [i for i in occurrences(self.tokens, self.request.banned) if not locked[i]]
+            if not at:
+                return
+            self.remove(at)
 
 
 @torch.inference_mode()
