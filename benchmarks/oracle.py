@@ -1,4 +1,4 @@
-"""How fast is the oracle? Ours beside a naive dynamic program, rapidfuzz and plain torch; tensors in, tensors out.
+"""How fast is the oracle? Ours beside a naive dynamic program, rapidfuzz and plain torch.
 
     python benchmarks/oracle.py            # the CPU (one core), and the GPU where there is one
 

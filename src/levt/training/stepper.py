@@ -71,7 +71,7 @@ class Stepper:
 
     def read(self) -> Float[Tensor, "k"]:
         """Sums of the losses since the last reading, of all workers; waits for the device."""
-        sums = self.world.sum(self.sums.cpu())
+        sums = self.world.sum(self.sums.to("cpu", copy=True))
         self.sums.zero_()
         return sums
 
