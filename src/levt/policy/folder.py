@@ -116,10 +116,20 @@ def load_folder(
     """
     folder = Path(folder)
     config = open_folder(folder)
-    problems = file_problems(folder, config, verify=verify)
-    damaged = {problem.split(":")[0] for problem in problems}
+    model, tokenizers, problems = read_folder(folder, config, damaged_files(folder, config, verify=verify))
+    hint = "the folder is damaged or was changed by hand: copy or download it again"
+    raise_all(ModelError, f"the model folder {folder}", problems, hint=hint)
+    assert tokenizers is not None
+    return Loaded(model.to(device=device, dtype=dtype).eval(), tokenizers, config)
+
+
+def read_folder(
+    folder: Path, config: FolderConfig, damaged: Mapping[str, str]
+) -> tuple[nn.Module, Tokenizers | None, list[str]]:
+    """Network and tokenizers as far as they can be read, and everything that is wrong with them."""
+    problems = [f"{name}: {problem}" for name, problem in damaged.items()]
     tokenizers = None
-    if not damaged & {TOKENIZER, SOURCE_TOKENIZER}:
+    if not damaged.keys() & {TOKENIZER, SOURCE_TOKENIZER}:
         try:
             tokenizers = read_tokenizers(folder, config)
             problems += vocabulary_problems(config.model, tokenizers)
@@ -129,10 +139,7 @@ def load_folder(
         model = build(config.model)
     if WEIGHTS not in damaged:
         problems += [f"{WEIGHTS}: {p}" for p in read_weights(folder / WEIGHTS, model, config.dtype)]
-    hint = "the folder is damaged or was changed by hand: copy or download it again"
-    raise_all(ModelError, f"the model folder {folder}", problems, hint=hint)
-    assert tokenizers is not None
-    return Loaded(model.to(device=device, dtype=dtype).eval(), tokenizers, config)
+    return model, tokenizers, problems
 
 
 def open_folder(folder: Path) -> FolderConfig:
@@ -154,18 +161,18 @@ def open_folder(folder: Path) -> FolderConfig:
     return read_folder_config(folder / CONFIG)
 
 
-def file_problems(folder: Path, config: FolderConfig, *, verify: bool) -> list[str]:
-    """What is wrong with the files as files: missing, cut short, changed."""
-    problems = []
+def damaged_files(folder: Path, config: FolderConfig, *, verify: bool) -> dict[str, str]:
+    """What is wrong with the files as files, by name: missing, cut short, changed."""
+    found = {}
     for name, record in config.files.items():
         path = folder / name
         if not path.is_file():
-            problems.append(f"{name}: the file is missing")
+            found[name] = "the file is missing"
         elif path.stat().st_size != record.bytes:
-            problems.append(f"{name}: must have {record.bytes} bytes, has {path.stat().st_size}")
-        elif verify and (found := sha256(path)) != record.sha256:
-            problems.append(f"{name}: the checksum must be {record.sha256[:12]}…, is {found[:12]}…")
-    return problems
+            found[name] = f"must have {record.bytes} bytes, has {path.stat().st_size}"
+        elif verify and (checksum := sha256(path)) != record.sha256:
+            found[name] = f"the checksum must be {record.sha256[:12]}…, is {checksum[:12]}…"
+    return found
 
 
 def read_tokenizers(folder: Path, config: FolderConfig) -> Tokenizers:

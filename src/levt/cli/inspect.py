@@ -1,0 +1,45 @@
+"""``levt inspect``: what a model folder holds, and whether it is whole."""
+
+import sys
+from json import dumps
+
+
+def inspect(model: str, /, *, json: bool = False) -> None:
+    """Show the settings, sizes and checksums of a model and verify it; exit 1 where it is damaged.
+
+    Args:
+        model: A model folder, a bundled model, or an id of the hub.
+        json: Print JSON.
+    """
+    from levt.policy.hub import resolve
+    from levt.policy.inspection import inspect_folder
+
+    found = inspect_folder(resolve(model))
+    if json:
+        print(dumps(found.to_json(), ensure_ascii=False, indent=2))
+    else:
+        settings = {name: value for name, value in found.model.items() if value is not None}
+        print(f"{found.folder}: {settings.pop('kind')} model, written by levt {found.levt}")
+        print_rows("settings", {name: str(value) for name, value in settings.items()})
+        print_rows("vocabulary", {name: f"{size:,} pieces" for name, size in found.vocabulary.items()})
+        print_rows(
+            f"parameters ({found.total:,}, stored as {found.dtype})",
+            {name: f"{count:>12,}" for name, count in found.parameters.items()},
+        )
+        print_rows("files", {n: f"{f.bytes:>12,} bytes  sha256 {f.sha256}" for n, f in found.files.items()})
+        print_rows("training", {name: str(value) for name, value in (found.training or {}).items()})
+        print("\nverified: all checksums and tensors are right" if not found.problems else "")
+    for problem in found.problems:
+        print(f"problem: {problem}", file=sys.stderr)
+    if found.problems:
+        sys.stdout.flush()
+        sys.exit(1)
+
+
+def print_rows(title: str, rows: dict[str, str]) -> None:
+    """A heading and its rows, if there are any."""
+    if rows:
+        print(f"\n{title}")
+        width = max(len(name) for name in rows)
+        for name, value in rows.items():
+            print(f"  {name:<{width}}  {value}")

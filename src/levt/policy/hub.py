@@ -1,0 +1,121 @@
+"""From a name to a model folder: bundled with the package, on this disk, or on the Hugging Face hub; and back up.
+
+The hub's library is imported only when it is needed. It keeps its own cache and its own login, and obeys
+``HF_HUB_OFFLINE``; only the files of a model folder are ever asked for.
+"""
+
+import difflib
+import re
+from pathlib import Path
+
+from levt.errors import ModelError, raise_all
+from levt.policy.folder import damaged_files, open_folder
+from levt.policy.folder_config import FILES
+
+BUNDLED = Path(__file__).parents[1] / "models"
+"""Where the models that come with the package lie."""
+HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+
+
+def bundled() -> list[str]:
+    """Names of the models that come with the package."""
+    return sorted(path.name for path in BUNDLED.iterdir() if path.is_dir()) if BUNDLED.is_dir() else []
+
+
+def resolve(name: str | Path, *, revision: str | None = None) -> Path:
+    """The folder of a model: a bundled name, a folder, or an id of the hub (user/name), in this order.
+
+    ``./name`` is always a folder. ``revision`` is a branch, tag or commit of the hub.
+    """
+    if isinstance(name, str) and name in bundled():
+        return BUNDLED / name
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return folder
+    if folder.is_file():
+        raise ModelError(
+            f"{name} is a file, and a model is a folder",
+            hint="`levt convert fairseq` makes a folder from a checkpoint of fairseq",
+        )
+    if isinstance(name, str) and HUB_ID.fullmatch(name):
+        return download(name, revision=revision)
+    names = bundled()
+    near = difflib.get_close_matches(str(name), names, n=1)
+    known = f"bundled models: {', '.join(names)}" if names else "no model is bundled with this installation"
+    raise ModelError(
+        f"there is no model {str(name)!r}: neither bundled, nor a folder, nor an id of the hub (user/name)",
+        hint=f"did you mean {near[0]!r}?" if near else known,
+    )
+
+
+def download(repo_id: str, *, revision: str | None = None) -> Path:
+    """The folder of a model of the hub, in the hub's cache; downloaded where it is not there yet."""
+    import huggingface_hub
+
+    try:
+        return Path(huggingface_hub.snapshot_download(repo_id, revision=revision, allow_patterns=list(FILES)))
+    except Exception as error:  # its library passes on whatever its network layer raises
+        raise ModelError(
+            f"{repo_id} is not a folder here and could not be had from the hub: {_first_line(error)}",
+            hint=_hint(error),
+        ) from error
+
+
+def push_to_hub(
+    folder: str | Path,
+    repo_id: str,
+    *,
+    private: bool = False,
+    revision: str | None = None,
+    message: str = "Upload a levt model",
+) -> str:
+    """Check a model folder, upload its files to the hub, and give back the address."""
+    import huggingface_hub
+
+    folder = Path(folder)
+    if not HUB_ID.fullmatch(repo_id):
+        raise ModelError(f"an id of the hub has the form user/name, got {repo_id!r}")
+    damaged = damaged_files(folder, open_folder(folder), verify=True)
+    raise_all(
+        ModelError,
+        f"{folder} cannot be uploaded",
+        [f"{name}: {problem}" for name, problem in damaged.items()],
+    )
+    api = huggingface_hub.HfApi()
+    try:
+        url = api.create_repo(repo_id, private=private, repo_type="model", exist_ok=True)
+        api.upload_folder(
+            repo_id=repo_id,
+            folder_path=folder,
+            repo_type="model",
+            revision=revision,
+            commit_message=message,
+            allow_patterns=list(FILES),
+        )
+    except Exception as error:
+        raise ModelError(
+            f"{repo_id} could not be uploaded: {_first_line(error)}", hint=_hint(error)
+        ) from error
+    return str(url)
+
+
+def _first_line(error: Exception) -> str:
+    """What went wrong, without the pages of advice that follow."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__
+
+
+def _hint(error: Exception) -> str:
+    """What to do. The classes are compared by name: they have moved between versions of the hub's library."""
+    names = {cls.__name__ for cls in type(error).__mro__}
+    if "GatedRepoError" in names:
+        return "the model asks for consent: accept its terms on its page, then log in with `hf auth login`"
+    if "RevisionNotFoundError" in names:
+        return "the model is there, the revision is not: see its page for branches and tags"
+    if "RepositoryNotFoundError" in names:
+        return "check the spelling; a private model needs `hf auth login`"
+    if names & {"LocalEntryNotFoundError", "OfflineModeIsEnabled"}:
+        return "it is not in the cache: load it once with a connection and without HF_HUB_OFFLINE"
+    if "HfHubHTTPError" in names:
+        return "the hub refused; `hf auth login` if it wants to know who you are"
+    return "check the connection, or copy the model here and give its folder"
