@@ -74,7 +74,7 @@ class Embedder(nn.Module):
         if self.positions is not None:
             x = x + self.positions(layout.positions)
         elif self.sinusoids is not None:
-            x = x + F.embedding(layout.positions, self.sinusoids)
+            x = x + F.embedding(layout.positions, self.sinusoids).to(x.dtype)
         x = x if extra is None else x + extra
         x = x if self.norm is None else self.norm(x)
         return F.dropout(x, self.dropout, self.training)
