@@ -155,6 +155,19 @@ def test_batch_mates_and_padding_change_nothing() -> None:
 
 
 @pytest.mark.gpu
+@pytest.mark.parametrize("tie", ["leftmost", "rightmost"])
+def test_the_whole_oracle_is_the_same_on_every_device(tie: str) -> None:
+    states, targets = every_pair()
+    draw = torch.Generator().manual_seed(0)
+    states += [torch.randint(5, 30, (150,), generator=draw).tolist() for _ in range(50)]
+    targets += [torch.randint(5, 30, (170,), generator=draw).tolist() for _ in range(50)]
+    y, target = State.of(states).y, State.of(targets).y
+    here, there = oracle(y, target, tie), oracle(y.cuda(), target.cuda(), tie)
+    assert torch.equal(here.drop, there.drop.cpu())
+    assert torch.equal(here.counts, there.counts.cpu())
+
+
+@pytest.mark.gpu
 def test_the_oracle_does_not_wait_for_the_device() -> None:
     y, target = State.of([[5, 6]], device="cuda").y, State.of([[6, 7]], device="cuda").y
     oracle(y, target)

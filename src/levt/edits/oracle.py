@@ -36,8 +36,13 @@ class Edits:
 
 
 @cache
+def _has_triton(device: str) -> bool:
+    return device == "cuda" and importlib.util.find_spec("triton") is not None
+
+
+@cache
 def _align_for(device: str) -> Align:
-    if device == "cuda" and importlib.util.find_spec("triton"):
+    if _has_triton(device):
         from levt.edits.oracle_triton import align_triton
 
         return align_triton
@@ -76,6 +81,11 @@ def oracle(y: Int[Tensor, "b n"], target: Int[Tensor, "b t"], tie: Tie = "leftmo
     >>> edits.drop.int().tolist(), edits.counts.tolist()
     ([[0, 0, 1, 0]], [[1, 0, 0]])
     """
+    if tie == "leftmost" and _has_triton(y.device.type):
+        from levt.edits.oracle_triton import edits_triton
+
+        _, drop, counts = edits_triton(y, target)
+        return Edits(drop=drop, counts=counts, fill=target)
     match = align(y, target, tie)
     kept = match >= 0
     # Kept tokens close up to the left, as deletion will do; the gaps between them are what is missing.
