@@ -39,7 +39,7 @@ def test_packed_attention_is_attention_row_by_row(
     keys = queries if causal else Packed.of(torch.tensor(sources), sum(sources) + tail, max(sources) + 1)
     q = torch.randn(sum(asked) + tail, 2, 4)
     k, v = torch.randn(2, sum(sources) + tail, 2, 4)
-    out = pattern(queries, keys, q, causal=causal)(q, k, v)
+    out = pattern(queries, keys, q, causal=causal).attend(q, k, v)
     for r, n in enumerate(asked):
         mine = slice(int(queries.offsets[r]), int(queries.offsets[r]) + n)
         theirs = slice(int(keys.offsets[r // copies]), int(keys.offsets[r // copies + 1]))
@@ -64,7 +64,7 @@ def test_nothing_in_the_tail_reaches_a_gradient() -> None:
 def test_a_row_of_padding_gives_numbers() -> None:
     q = torch.randn(2, 3, 1, 4)
     look = padded_pattern(torch.tensor([[True, True, False], [False] * 3]), causal=False, dtype=q.dtype)
-    assert look(q, q, q).isfinite().all()
+    assert look.attend(q, q, q).isfinite().all()
 
 
 def test_padded_layout_follows_its_rows() -> None:

@@ -18,6 +18,7 @@ from torch.nn import functional as F
 
 from levt.policy.cache import CachedPattern
 from levt.policy.layout import Layout, Packed, Padded
+from levt.policy.short_attention import fits, short_attention
 
 varlen_attn: Callable[..., Any] | None
 try:
@@ -32,7 +33,7 @@ if varlen_attn is not None:
     CAUSAL = {"is_causal": True} if "is_causal" in _names else {"window_size": (-1, 0)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PaddedPattern:
     """Attention over padded rows."""
 
@@ -41,7 +42,7 @@ class PaddedPattern:
     causal: bool = False
     """Look only at oneself and backwards."""
 
-    def __call__(
+    def attend(
         self,
         q: Float[Tensor, "r n h e"],
         k: Float[Tensor, "b s h e"],
@@ -61,9 +62,15 @@ class PaddedPattern:
         return out.transpose(1, 2).reshape(q.shape)
 
 
-@dataclass(frozen=True)
+def varlen_fits(q: Float[Tensor, "t h e"]) -> bool:
+    """Whether torch's variable-length kernel can serve these queries."""
+    half = q.dtype in (torch.bfloat16, torch.float16)
+    return q.is_cuda and half and q.shape[2] % 8 == 0 and q.shape[2] <= 256
+
+
+@dataclass(frozen=True, eq=False)
 class PackedPattern:
-    """Attention over flat sequences: the variable-length kernel, or padded rows where it cannot go."""
+    """Attention over flat sequences: our kernel for short ones, torch's, or padded rows where neither can."""
 
     queries: Packed
     keys: Packed
@@ -71,7 +78,7 @@ class PackedPattern:
     causal: bool = False
     """Look only at oneself and backwards."""
 
-    def __call__(
+    def attend(
         self,
         q: Float[Tensor, "t h e"],
         k: Float[Tensor, "s h e"],
@@ -80,20 +87,14 @@ class PackedPattern:
         dropout: float = 0.0,
     ) -> Float[Tensor, "t h e"]:
         """Look; the result is zero in the tail."""
-        fits = q.shape[2] % 8 == 0 and q.shape[2] <= 256
-        if varlen_attn is None or not q.is_cuda or q.dtype == torch.float32 or dropout > 0 or not fits:
-            return self.by_padding(q, k, v, dropout=dropout)
-        out: Tensor = varlen_attn(
-            q,
-            k,
-            v,
-            self.queries.offsets,
-            self.keys.offsets,
-            self.queries.longest,
-            self.keys.longest,
-            **(CAUSAL if self.causal else {}),
-        )
-        return self.queries.clean(out)
+        asked, seen = self.queries, self.keys
+        lengths = (asked.offsets, seen.offsets, asked.longest, seen.longest)
+        if dropout == 0 and fits(q, seen.longest):
+            return asked.clean(short_attention(q, k, v, *lengths, self.causal))
+        if dropout == 0 and varlen_attn is not None and varlen_fits(q):
+            out: Tensor = varlen_attn(q, k, v, *lengths, **(CAUSAL if self.causal else {}))
+            return asked.clean(out)
+        return self.by_padding(q, k, v, dropout=dropout)
 
     def by_padding(
         self,
@@ -106,7 +107,7 @@ class PackedPattern:
         """The slow way, on every device and in every precision: to padded rows and back."""
         asked, seen = self.queries, self.keys
         look = padded_pattern(seen.spread(seen.real), causal=self.causal, dtype=q.dtype)
-        out = look(asked.spread(q), seen.spread(k), seen.spread(v), dropout=dropout)
+        out = look.attend(asked.spread(q), seen.spread(k), seen.spread(v), dropout=dropout)
         return asked.clean(asked.flatten(out))
 
 

@@ -92,7 +92,7 @@ class SelfAttention(nn.Module):
     def forward(self, x: Float[Tensor, "*n d"], layout: Layout, look: Pattern) -> Float[Tensor, "*n d"]:
         """Attend."""
         q, k, v = self.project(x, layout)
-        seen: Tensor = look(q, k, v, dropout=self.dropout if self.training else 0.0)
+        seen: Tensor = look.attend(q, k, v, dropout=self.dropout if self.training else 0.0)
         out: Tensor = self.out(seen.flatten(-2))
         return out
 
@@ -113,7 +113,7 @@ class CrossAttention(nn.Module):
         """Attend."""
         q = layout.clean(self.query(x)).view(*x.shape[:-1], self.heads, self.head)
         k, v = kv.unbind(-3)
-        seen: Tensor = look(q, k, v, dropout=self.dropout if self.training else 0.0)
+        seen: Tensor = look.attend(q, k, v, dropout=self.dropout if self.training else 0.0)
         out: Tensor = self.out(seen.flatten(-2))
         return out
 

@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class KeyValueCache:
     """The cache of a causal tower; ``w`` tokens fit."""
 
@@ -39,7 +39,7 @@ class KeyValueCache:
         return [CachedPattern(kv, self.position, bias) for kv in self.kv.unbind(0)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CachedPattern:
     """Attention of one new token per row: writes its key and value into the cache, then looks back."""
 
@@ -47,7 +47,7 @@ class CachedPattern:
     position: Int[Tensor, "1"]
     bias: Float[Tensor, "w"]
 
-    def __call__(
+    def attend(
         self,
         q: Float[Tensor, "r 1 h e"],
         k: Float[Tensor, "r 1 h e"],

@@ -269,7 +269,8 @@ def config_from_json(saved: Mapping[str, Any]) -> ModelConfig:
         if name in known and not _fits(value, hints[name])
     ]
     raise_all(ConfigError, f"config of kind {kind!r}", problems)
-    return cls(**{name: float(v) if hints[name] is float else v for name, v in values.items()})
+    values.update({name: float(value) for name, value in values.items() if hints[name] is float})
+    return cls(**values)
 
 
 def _choices(hint: Any) -> list[Any]:

@@ -14,7 +14,7 @@ from torch import Tensor
 from levt.text.specials import PAD
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Padded:
     """Rows of equal width, tensors ``[b n d]``: the reference, and how decoding runs."""
 
@@ -59,7 +59,7 @@ class Padded:
         return Padded(self.real.index_select(0, rows), restarted)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Packed:
     """Sequences one after another, tensors ``[t d]``: how training runs, because nothing is wasted.
 
@@ -161,7 +161,9 @@ class Packed:
         """Each ``copies`` neighbouring rows as one."""
         if copies == 1:
             return self
-        return Packed(self.offsets[::copies], copies * self.longest, self.row // copies, self.positions)
+        # The kernel wants its offsets contiguous.
+        offsets = self.offsets[::copies].contiguous()
+        return Packed(offsets, copies * self.longest, self.row // copies, self.positions)
 
 
 Layout = Padded | Packed

@@ -86,11 +86,12 @@ class LevT(Transformer):
         return log_softmax(self.placeholder_logits(self.hidden(memory, y, Padded.of(y), "placeholder")))
 
     def token(
-        self, memory: Memory, y: Int[Tensor, "b n"], where: Bool[Tensor, "b n"]
-    ) -> Float[Tensor, "p v"]:
-        """The log π^tok at the places asked for, row by row, −∞ for what is never produced.
+        self, memory: Memory, y: Int[Tensor, "b n"], where: Bool[Tensor, "b n"] | None = None
+    ) -> Float[Tensor, "*p v"]:
+        """The log π^tok at every place, or at those asked for, row by row; −∞ for what is never produced.
 
-        Only there is the vocabulary scored: it costs more than the tower. Waits for the device.
+        Only at the places asked for is the vocabulary scored, which costs more than the tower; but to ask
+        is to wait for the device.
         """
         h = self.hidden(memory, y, Padded.of(y), "token")
-        return forbid(log_softmax_tokens(self.token_logits(h[where])))
+        return forbid(log_softmax_tokens(self.token_logits(h if where is None else h[where])))

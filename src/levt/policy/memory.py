@@ -9,7 +9,7 @@ from torch import Tensor
 from levt.policy.layout import Layout, Packed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Memory:
     """An encoded batch of sources."""
 

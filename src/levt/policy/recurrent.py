@@ -24,7 +24,7 @@ from levt.policy.transformer import TokenTables
 TOWER = "decoder"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RecurrentCache:
     """The state of the decoder's LSTM."""
 
@@ -94,7 +94,7 @@ class Recurrent(TokenTables):
     def attend(self, memory: Memory, h: Float[Tensor, "*n d"], layout: Layout) -> Float[Tensor, "*n d"]:
         """What the memory adds: tanh(W · concat(context, h))."""
         k, v = memory.kv[TOWER].select(-4, 0).unbind(-3)
-        context = pattern(layout, memory.layout, h)(h.unsqueeze(-2), k, v).squeeze(-2)
+        context = pattern(layout, memory.layout, h).attend(h.unsqueeze(-2), k, v).squeeze(-2)
         return self.drop(torch.tanh(self.combine(torch.cat([context, h], -1))))
 
     def logits(
