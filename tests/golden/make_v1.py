@@ -13,19 +13,21 @@ from levt.policy.card import Card
 from levt.policy.config import LevTConfig
 from levt.policy.folder import Tokenizers, save_folder
 from levt.policy.levt import LevT
+from levt.text.specials import BOS, EOS, PLH, SPECIALS
 from levt.text.tokenizer import Tokenizer
 
 FOLDER = Path(__file__).parent / "v1"
 EXPECTED = Path(__file__).parent / "v1_expected.json"
-SOURCE, DRAFT, OPEN = "ein Hund läuft", "a cat runs", [1, 5, 4, 4, 2]
+SOURCE, DRAFT, OPEN = "ein Hund läuft", "a cat runs", [BOS, 5, PLH, PLH, EOS]
 
 
 def numbers(model: LevT, tokenizers: Tokenizers) -> dict[str, list[object]]:
     """What the model computes for one source and one draft, rounded to six digits."""
     with torch.no_grad():
-        memory = model.encode(torch.tensor([[1, *tokenizers.source.encode(SOURCE), 2]]))
-        y = torch.tensor([[1, *tokenizers.target.encode(DRAFT), 2]])
-        token = model.token(memory, torch.tensor([OPEN]))[..., 5:]
+        memory = model.encode(torch.tensor([[BOS, *tokenizers.source.encode(SOURCE), EOS]]))
+        y = torch.tensor([[BOS, *tokenizers.target.encode(DRAFT), EOS]])
+        state = torch.tensor([OPEN])
+        token = model.token(memory, state, state.eq(PLH))[:, len(SPECIALS) :]
         found = {
             "source": torch.tensor(tokenizers.source.encode(SOURCE)),
             "encoder": memory.states,

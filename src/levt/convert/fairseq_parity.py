@@ -15,12 +15,12 @@ from typing import Any
 import numpy
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from levt.convert.fairseq import Converted, convert_fairseq
 from levt.convert.fairseq_dictionary import columns_in_their_order
 from levt.errors import InputError
 from levt.policy.layout import Padded
+from levt.policy.scores import log_softmax_tokens
 from levt.text.specials import BOS, EOS, PLH, SPECIALS, UNK
 from levt.text.tokenizer import Tokenizer
 
