@@ -29,8 +29,9 @@ class Stepper:
         config: TrainingConfig,
         world: World,
     ) -> None:
-        self.objective, self.weights, self.config, self.world = objective, weights, config, world
+        self.weights, self.config, self.world = weights, config, world
         self.device = weights.master.device
+        self.objective = objective.to(self.device)
         on_gpu = self.device.type == "cuda"
         self.capture = on_gpu if config.capture is None else config.capture and on_gpu
         self.sizes = dict(sizes)
