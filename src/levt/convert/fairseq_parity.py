@@ -84,11 +84,8 @@ def computed(converted: Converted, case: Mapping[str, Any]) -> Iterator[tuple[st
     yield "placeholder", model.placeholder(memory, y)[0]
     y = _sequence(tokenizers.target, case["state_with_placeholders"])
     logits = model.token_logits(model.hidden(memory, y, Padded.of(y), "token"))[0][y[0].eq(PLH)]
-    # fairseq has no class <plh>, so its probabilities are normalised without ours.
-    yield (
-        "token",
-        F.log_softmax(logits[:, columns_in_their_order(tokenizers.target.size - len(SPECIALS))], -1),
-    )
+    columns = columns_in_their_order(tokenizers.target.size - len(SPECIALS))
+    yield "token", log_softmax_tokens(logits)[:, columns]
 
 
 # The greedy outputs under ``decoding`` in expected.json are to be compared here as well, by the loop of
