@@ -1,7 +1,10 @@
-"""Tests marked ``gpu`` are skipped, by name, where there is no CUDA device."""
+"""One thread a process; tests marked ``gpu`` are skipped, by name, where there is no CUDA device."""
 
 import pytest
 import torch
+
+# Threads of one process that wait for each other collapse on a busy machine; the tests have small tensors.
+torch.set_num_threads(1)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

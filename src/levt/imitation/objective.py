@@ -16,11 +16,11 @@ from torch.nn import functional as F
 from levt.errors import ConfigError, raise_all
 from levt.imitation.expert import expert_drop
 from levt.imitation.lesson import LessonShape
+from levt.imitation.likelihood import Likelihood, OwnTokens
 from levt.imitation.roll_in import RollIn
 from levt.policy.layout import Packed
 from levt.policy.levt import LevT
 from levt.policy.memory import Memory
-from levt.text.specials import SPECIALS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,24 +50,6 @@ class ObjectiveConfig:
         raise_all(ConfigError, "objective", problems)
 
 
-def likelihood_loss(
-    logits: Float[Tensor, "p k"], labels: Int[Tensor, "p"], smoothing: float
-) -> Float[Tensor, ""]:
-    """−Σ log π(label), smoothed; labels below 0 do not count."""
-    return F.cross_entropy(
-        logits.float(), labels, ignore_index=-1, reduction="sum", label_smoothing=smoothing
-    )
-
-
-def own_tokens(logits: Float[Tensor, "p v"], sample: bool) -> Int[Tensor, "p"]:
-    """t̃ ~ π_tok or its argmax; a special symbol is never chosen."""
-    scores = logits.detach()[:, len(SPECIALS) :].float()
-    if sample:
-        # Gumbel's trick: the argmax of log π + g is a sample of π.
-        scores = scores - torch.empty_like(scores).exponential_().log()
-    return scores.argmax(-1) + len(SPECIALS)
-
-
 class LevTObjective(nn.Module):
     """The three losses of one lesson."""
 
@@ -75,7 +57,10 @@ class LevTObjective(nn.Module):
 
     def __init__(self, policy: LevT, config: ObjectiveConfig, roll_in: RollIn, shape: LessonShape) -> None:
         super().__init__()
-        self.policy, self.config, self.roll_in, self.shape = policy, config, roll_in, shape
+        self.policy, self.config, self.shape = policy, config, shape
+        self.token_likelihood = Likelihood(config.label_smoothing)
+        self.decision_likelihood = Likelihood(config.decision_smoothing)
+        self.own_tokens = OwnTokens(sample=roll_in.fill == "sample")
         weights = [config.delete_weight, config.placeholder_weight, config.token_weight]
         self.register_buffer("weights", torch.tensor(weights), persistent=False)
         self.weights: Tensor
@@ -91,23 +76,19 @@ class LevTObjective(nn.Module):
         gap_states, hole_states = self._insertion_states(memory, lesson)
 
         count_logits = policy.count_logits(gap_states)
-        plh = likelihood_loss(
-            count_logits,
-            lesson["gap_counts"].clamp(max=policy.config.max_count),
-            self.config.decision_smoothing,
-        )
+        plh = self.decision_likelihood(count_logits, lesson["gap_counts"].clamp(max=policy.config.max_count))
         token_logits = policy.token_logits(hole_states)
-        tok = likelihood_loss(token_logits, lesson["hole_tokens"], self.config.label_smoothing)
+        tok = self.token_likelihood(token_logits, lesson["hole_tokens"])
 
         # y_del: the model's own tokens in the placeholders, then the oracle says which of them must go.
-        tokens = own_tokens(token_logits, self.roll_in.fill == "sample")
+        tokens = self.own_tokens(token_logits)
         y = lesson["delete"].index_copy(0, lesson["fill_to"], tokens[lesson["fill_from"]])
         rows = self._rows(lesson, "delete", shape.delete)
         target_rows = self._rows(lesson, "target", shape.target)
         drop = expert_drop(y, rows, lesson["target"], target_rows)
         labels = torch.where(self._inner(rows), drop.long(), -1)
         delete_logits = policy.delete_logits(policy.hidden(memory, y, rows, "delete"))
-        del_ = likelihood_loss(delete_logits, labels, self.config.decision_smoothing)
+        del_ = self.decision_likelihood(delete_logits, labels)
 
         sums = torch.stack([del_, plh, tok])
         return (self.weights * sums / decisions.clamp(min=1)).sum(), sums.detach()

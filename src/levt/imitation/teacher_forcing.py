@@ -13,7 +13,7 @@ from levt.data.store import Store
 from levt.errors import ConfigError
 from levt.imitation.lesson import Arrays, fixed
 from levt.imitation.lessons import Lessons
-from levt.imitation.objective import likelihood_loss
+from levt.imitation.likelihood import Likelihood
 from levt.imitation.ragged import Ragged, interleave
 from levt.policy.autoregressive import Autoregressive
 from levt.policy.layout import Packed
@@ -31,7 +31,8 @@ class TeacherForcing(nn.Module):
         self, policy: Autoregressive | Recurrent, smoothing: float, sizes: dict[str, int], longest: int
     ) -> None:
         super().__init__()
-        self.policy, self.smoothing, self.sizes, self.longest = policy, smoothing, sizes, longest
+        self.policy, self.sizes, self.longest = policy, sizes, longest
+        self.likelihood = Likelihood(smoothing)
 
     def forward(
         self, lesson: Mapping[str, Int[Tensor, "_"]], decisions: Num[Tensor, "1"]
@@ -49,7 +50,7 @@ class TeacherForcing(nn.Module):
             )
         layout = Packed.of(lesson["target_lengths"], target, self.longest)
         logits = self.policy.logits(memory, lesson["target"], layout)
-        total = likelihood_loss(logits, lesson["labels"], self.smoothing)
+        total = self.likelihood(logits, lesson["labels"])
         return total / decisions.clamp(min=1).squeeze(0), total.detach().unsqueeze(0)
 
 

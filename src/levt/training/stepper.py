@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Float, Int32
 from torch import Tensor, nn
 
+from levt.imitation.likelihood import Likelihood, OwnTokens
 from levt.policy.blocks import Block
 from levt.training.config import TrainingConfig
 from levt.training.feed import Micro
@@ -43,7 +44,7 @@ class Stepper:
         self._update: torch.cuda.CUDAGraph | None = None
         if on_gpu if config.compile is None else config.compile:
             for module in objective.modules():
-                if isinstance(module, Block):
+                if isinstance(module, Block | Likelihood | OwnTokens):
                     module.compile(dynamic=False)
 
     def step(self, number: int, rate: float, micros: Sequence[Micro]) -> None:

@@ -1,0 +1,43 @@
+"""The two things done with a large matrix of logits: a likelihood, and a choice. Modules, so that they compile.
+
+Compiled, each reads the logits once in the precision they have; the vocabulary is never written out again.
+"""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from levt.text.specials import SPECIALS
+
+
+class Likelihood(nn.Module):
+    """−Σ log π(label) with label smoothing; labels below 0 do not count."""
+
+    def __init__(self, smoothing: float) -> None:
+        super().__init__()
+        self.smoothing = smoothing
+
+    def forward(self, logits: Float[Tensor, "p k"], labels: Int[Tensor, "p"]) -> Float[Tensor, ""]:
+        """The sum over all labels, in single precision."""
+        return F.cross_entropy(
+            logits.float(), labels, ignore_index=-1, reduction="sum", label_smoothing=self.smoothing
+        )
+
+
+class OwnTokens(nn.Module):
+    """t̃ ~ π_tok, or its argmax; a special symbol is never chosen."""
+
+    def __init__(self, *, sample: bool) -> None:
+        super().__init__()
+        self.sample = sample
+
+    @torch.no_grad()
+    def forward(self, logits: Float[Tensor, "p v"]) -> Int[Tensor, "p"]:
+        """One token for each row of logits."""
+        scores = logits[:, len(SPECIALS) :].float()
+        if self.sample:
+            # Gumbel's trick: the argmax of log π + g is a sample of π; g = −log(−log u), u never 0.
+            uniform = torch.rand_like(scores).clamp_(min=1e-10)
+            scores = scores - (-uniform.log()).log()
+        return scores.argmax(-1) + len(SPECIALS)
