@@ -1,5 +1,7 @@
 """Texts cut at any place: the pieces respect the cuts and still give the text back."""
 
+from itertools import pairwise
+
 import hypothesis.strategies as st
 from hypothesis import given, settings
 
@@ -56,7 +58,7 @@ def test_characters_of_any_tokens(tokens: list[int]) -> None:
     spans = characters_of(PLAIN, tokens)
     assert len(spans) == len(tokens)
     assert all(start <= end for start, end in spans)
-    assert all(a[1] <= b[0] or a == b for a, b in zip(spans, spans[1:], strict=False))
+    assert all(a[1] <= b[0] or a == b for a, b in pairwise(spans))
     assert not spans or spans[-1][1] >= len(PLAIN.decode(tokens))
 
 

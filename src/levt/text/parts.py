@@ -12,7 +12,7 @@ from levt.text.tokenizer import Tokenizer
 
 _SEAM = "0"
 """A digit is always a unit of its own, so what follows it is encoded as if it stood inside a text."""
-_BYTES = frozenset(BYTES)
+_BYTES = {piece: value for value, piece in enumerate(BYTES)}
 
 
 def encode_inside(tokenizer: Tokenizer, text: str) -> list[int]:
@@ -105,7 +105,7 @@ def _groups(pieces: Sequence[str]) -> list[tuple[int, int]]:
             groups.append((i, i + 1))
             i += 1
             continue
-        raw = bytes(int(piece[1:-1], 16) for piece in pieces[i:end])
+        raw = bytes(_BYTES[piece] for piece in pieces[i:end])
         try:
             sizes = [len(character.encode()) for character in raw.decode()]
         except UnicodeDecodeError:
@@ -116,6 +116,10 @@ def _groups(pieces: Sequence[str]) -> list[tuple[int, int]]:
     return groups
 
 
-def is_byte(piece: str) -> bool:
-    """Whether a piece is a single byte, which its neighbours may complete or break."""
-    return piece in _BYTES
+def byte_value(piece: str) -> int | None:
+    """The value of a piece that is a single byte, which its neighbours may complete or break; else None.
+
+    >>> byte_value("<0x41>"), byte_value("A")
+    (65, None)
+    """
+    return _BYTES.get(piece)

@@ -1,0 +1,75 @@
+"""What an engine is, and which there are: a file ``NAME_engine.py`` in this folder adds the engine NAME.
+
+An engine runs the network of one model folder on one device; it knows no text, no batching and no order of
+terms. Whatever makes it fast, it must give the edits that ``levt.refine`` defines. Its module has a function
+``load(folder, device, dtype)``; the module is imported, with what it needs, only when it is asked for.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from levt.errors import ConfigError
+from levt.policy.config import ModelConfig
+from levt.policy.folder import Tokenizers
+from levt.refine.loop import Outcome
+from levt.refine.request import Request, Tokens
+from levt.refine.search import Hypothesis, SearchOptions
+
+_SUFFIX = "_engine"
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """Runs one model. What ``encode`` gives is handed back to the other methods, and to nobody else."""
+
+    @property
+    def config(self) -> ModelConfig:
+        """The network."""
+        ...
+
+    @property
+    def tokenizers(self) -> Tokenizers:
+        """The tokenizers of both sides."""
+        ...
+
+    def encode(self, sources: Sequence[Tokens], drafts: Sequence[Tokens] | None = None) -> Any:
+        """Read a batch of sources (without boundaries), with their drafts where the encoder reads those too."""
+        ...
+
+    def refine(
+        self, memory: Any, requests: Sequence[Request], rows: Sequence[int] | None = None
+    ) -> list[Outcome]:
+        """Refine requests; ``rows`` says for each which source of the memory it belongs to (None: its own)."""
+        ...
+
+    def search(self, memory: Any, limits: Sequence[int], options: SearchOptions) -> list[list[Hypothesis]]:
+        """Write from left to right, no output longer than its limit (boundaries counted)."""
+        ...
+
+    def score(self, memory: Any, targets: Sequence[Tokens], rows: Sequence[int] | None = None) -> list[float]:
+        """Mean log-probability of each target's tokens, as a model that writes from left to right sees it."""
+        ...
+
+
+def engines() -> list[str]:
+    """Names of all engines.
+
+    >>> "torch" in engines()
+    True
+    """
+    folder = [str(Path(__file__).parent)]
+    return sorted(
+        m.name.removesuffix(_SUFFIX) for m in pkgutil.iter_modules(folder) if m.name.endswith(_SUFFIX)
+    )
+
+
+def load_engine(name: str, folder: Path, device: str | None = None, dtype: str | None = None) -> Engine:
+    """The engine of that name for a model folder; None leaves device and precision to the engine."""
+    if name not in engines():
+        raise ConfigError(f"engine must be one of {', '.join(engines())}, got {name!r}")
+    module = importlib.import_module(f"levt.engine.{name}{_SUFFIX}")
+    engine: Engine = module.load(folder, device, dtype)
+    return engine

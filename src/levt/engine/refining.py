@@ -1,0 +1,147 @@
+"""Wishes through an engine: tokens, parts, batches, terms, re-ranking, and back to results in order."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from levt.engine.batching import Budget, batches
+from levt.engine.engine import Engine
+from levt.engine.result import Result
+from levt.engine.split import split
+from levt.engine.story import Story
+from levt.errors import InputError
+from levt.refine.guard import guard
+from levt.refine.loop import Outcome
+from levt.refine.placing import settle
+from levt.refine.request import Request, Tokens
+from levt.refine.rerank import Candidates, variants
+from levt.refine.steering import Plan, plan
+from levt.refine.wish import Wish
+from levt.text.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True)
+class Rerank:
+    """Choose among several refinements of each text."""
+
+    scores: Callable[[Sequence[str], Sequence[str]], list[float]]
+    """A teacher: how good each text is as the translation of its source."""
+    candidates: Candidates
+
+
+@dataclass(frozen=True)
+class Job:
+    """One text, or one part of a text, ready for the network."""
+
+    source: str
+    plan: Plan
+
+    @property
+    def size(self) -> int:
+        """Length that counts for batching: of the longer side, boundaries counted."""
+        request = self.plan.request
+        return 2 + max(len(request.source), len(request.draft) + sum(len(t) for _, t in self.plan.missing))
+
+
+def prepare(wish: Wish, engine: Engine) -> list[Job]:
+    """The jobs of a wish: none where there is nothing to do, several where the source is too long for one."""
+    if wish.blank:
+        return []
+    tokenizers, positions = engine.tokenizers, engine.config.max_length
+    sources = source_parts(wish.source, tokenizers.source, positions, whole=bool(wish.steered or wish.draft))
+    if not wish.steered and not wish.draft.strip():
+        return [
+            Job(part, Plan(request=Request(source=tokens, options=wish.options))) for part, tokens in sources
+        ]
+    [(text, tokens)] = sources
+    job = Job(text, plan(wish, tokens, tokenizers.target))
+    needed = len(job.plan.request.draft) + sum(len(t) for _, t in job.plan.missing) + 2
+    if needed > positions:
+        raise InputError(
+            f"the draft has {needed} tokens with its terms and boundaries, the model can hold {positions}",
+            hint="refine it sentence by sentence",
+        )
+    return [job]
+
+
+def source_parts(text: str, tokenizer: Tokenizer, positions: int, *, whole: bool) -> list[tuple[str, Tokens]]:
+    """A source as it is, if the model can read it; else in parts of at most half that length."""
+    tokens = tuple(tokenizer.encode(text))
+    if len(tokens) + 2 <= positions:
+        return [(text, tokens)]
+    if whole:
+        raise InputError(
+            f"the source has {len(tokens) + 2} tokens with its boundaries, the model can read {positions}",
+            hint="a text with a draft or with terms is not cut: give it sentence by sentence",
+        )
+    room = max(positions // 2, 3)
+    parts = split(text, lambda part: len(tokenizer.encode(part)) + 2 <= room)
+    return [(part, tuple(tokenizer.encode(part))) for part in parts]
+
+
+def refine_jobs(
+    jobs: Sequence[Job], engine: Engine, budget: Budget, rerank: Rerank | None = None
+) -> list[Result]:
+    """The results of jobs, in their order."""
+    found: dict[int, Result] = {}
+    for batch in batches([job.size for job in jobs], budget):
+        found |= zip(batch, _batch([jobs[i] for i in batch], engine, budget, rerank), strict=True)
+    return [found[i] for i in range(len(jobs))]
+
+
+def _batch(jobs: Sequence[Job], engine: Engine, budget: Budget, rerank: Rerank | None) -> list[Result]:
+    memory = engine.encode([job.plan.request.source for job in jobs])
+    tokenizer = engine.tokenizers.target
+
+    def run(rows: Sequence[int], requests: Sequence[Request]) -> list[Outcome]:
+        outcomes: list[Outcome] = []
+        # Many orders of terms make many rows of few texts: the budget holds for them, too.
+        for start in range(0, len(rows), budget.rows):
+            part = slice(start, start + budget.rows)
+            outcomes += engine.refine(memory, requests[part], rows[part])
+        return outcomes
+
+    outcomes = settle([job.plan for job in jobs], run)
+    for job, outcome in zip(jobs, outcomes, strict=True):
+        guard(outcome, tokenizer, required=job.plan.required, forbidden=job.plan.forbidden)
+    if rerank is not None:
+        outcomes = _best(jobs, outcomes, run, tokenizer, rerank)
+    return [to_result(outcome, tokenizer) for outcome in outcomes]
+
+
+def _best(
+    jobs: Sequence[Job],
+    outcomes: Sequence[Outcome],
+    run: Callable[[Sequence[int], Sequence[Request]], list[Outcome]],
+    tokenizer: Tokenizer,
+    rerank: Rerank,
+) -> list[Outcome]:
+    """For each job, the candidate that the teacher likes best; the plain one where it likes two alike."""
+    tried = [variants(outcome, rerank.candidates) for outcome in outcomes]
+    rows = [i for i, requests in enumerate(tried) for _ in requests]
+    more = run(rows, [request for requests in tried for request in requests])
+    pools: list[dict[str, Outcome]] = [{tokenizer.decode(o.tokens): o} for o in outcomes]
+    for i, outcome in zip(rows, more, strict=True):
+        guard(outcome, tokenizer, required=jobs[i].plan.required, forbidden=jobs[i].plan.forbidden)
+        pools[i].setdefault(tokenizer.decode(outcome.tokens), outcome)
+    texts = [text for pool in pools for text in pool]
+    sources = [job.source for job, pool in zip(jobs, pools, strict=True) for _ in pool]
+    scores = iter(rerank.scores(sources, texts))
+    return [max(((next(scores), o) for o in pool.values()), key=lambda pair: pair[0])[1] for pool in pools]
+
+
+def to_result(outcome: Outcome, tokenizer: Tokenizer) -> Result:
+    """An outcome of the loop as a user sees it."""
+    story = Story(
+        draft=outcome.request.draft,
+        rounds=tuple(outcome.rounds),
+        stopped=outcome.stopped,
+        tokenizer=tokenizer,
+    )
+    return Result.of(
+        story,
+        outcome.tokens,
+        score=outcome.score,
+        iterations=outcome.iterations,
+        passes=outcome.passes,
+        stopped=outcome.stopped,
+    )

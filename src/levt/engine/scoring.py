@@ -1,0 +1,34 @@
+"""How probable texts are to a model that writes from left to right."""
+
+from collections.abc import Sequence
+
+from levt.engine.batching import Budget, batches
+from levt.engine.engine import Engine
+from levt.errors import InputError
+from levt.refine.request import Tokens
+
+
+def score_texts(
+    engine: Engine, sources: Sequence[str], targets: Sequence[str], budget: Budget
+) -> list[float]:
+    """Mean log-probability of each target's tokens, ``</s>`` counted; sources that repeat are read once."""
+    if len(sources) != len(targets):
+        raise InputError(f"there must be one target per source, {len(sources)} here, got {len(targets)}")
+    positions = engine.config.max_length
+    pairs: list[tuple[Tokens, Tokens]] = []
+    for source, target in zip(sources, targets, strict=True):
+        pair = tuple(engine.tokenizers.source.encode(source)), tuple(engine.tokenizers.target.encode(target))
+        if max(map(len, pair)) + 2 > positions:
+            raise InputError(
+                f"a text has {max(map(len, pair)) + 2} tokens, the model can read {positions}",
+                hint="score it sentence by sentence",
+            )
+        pairs.append(pair)
+    scores: dict[int, float] = {}
+    for batch in batches([max(map(len, pair)) + 2 for pair in pairs], budget):
+        unique = list(dict.fromkeys(pairs[i][0] for i in batch))
+        row = {source: r for r, source in enumerate(unique)}
+        memory = engine.encode(unique)
+        found = engine.score(memory, [pairs[i][1] for i in batch], [row[pairs[i][0]] for i in batch])
+        scores.update(zip(batch, found, strict=True))
+    return [scores[i] for i in range(len(pairs))]

@@ -1,0 +1,67 @@
+"""Keyword settings of the Python API: each goes to the dataclass that has it, and an unknown one is an error."""
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any, TypeVar
+
+from levt.errors import ConfigError, InputError
+from levt.refine.options import Options
+from levt.refine.wish import Wish
+
+T = TypeVar("T")
+
+STEERING = ("keep", "drop", "insert_at", "terms")
+"""Settings of which every text has its own."""
+
+
+def taken(cls: type[T], settings: Mapping[str, Any], *, kind: str) -> T:
+    """The dataclass made of all the settings; ``kind`` says for whom they are."""
+    known = [field.name for field in fields(cls)]  # type: ignore[arg-type]
+    unknown = [name for name in settings if name not in known]
+    if unknown:
+        near = difflib.get_close_matches(unknown[0], known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"a model of kind {kind} knows {', '.join(known)}"
+        raise ConfigError(f"unknown setting {unknown[0]!r} for a model of kind {kind}", hint=hint)
+    return cls(**settings)
+
+
+def wishes_of(
+    texts: Sequence[str], drafts: Sequence[str], settings: Mapping[str, Any], *, single: bool
+) -> list[Wish]:
+    """One wish per text; where there is more than a single one, steering is given for each."""
+    known = [field.name for field in fields(Options)]
+    options = Options(**{name: value for name, value in settings.items() if name in known})
+    rest = {name: value for name, value in settings.items() if name not in known}
+    ordered = rest.pop("ordered", False)
+    each = {name: rest.pop(name) for name in STEERING if name in rest}
+    if rest:
+        allowed = [*known, *STEERING, "ordered", "teacher", "candidates"]
+        near = difflib.get_close_matches(next(iter(rest)), allowed, n=1)
+        raise ConfigError(
+            f"unknown setting {next(iter(rest))!r} for a model of kind levt",
+            hint=f"did you mean {near[0]!r}?" if near else f"there are {', '.join(allowed)}",
+        )
+    columns = {name: [value] if single else per_text(name, value, len(texts)) for name, value in each.items()}
+    found = []
+    for i, (text, draft) in enumerate(zip(texts, drafts, strict=True)):
+        try:
+            own = {name: values[i] for name, values in columns.items()}
+            found.append(Wish(source=text, draft=draft, ordered=ordered, options=options, **own))
+        except InputError as error:
+            raise error if single else numbered(error, i) from None
+    return found
+
+
+def per_text(name: str, value: Any, texts: int) -> list[Any]:
+    """Steering for many texts: one entry for each, or none at all."""
+    if isinstance(value, str) or not isinstance(value, Sequence) or (value and isinstance(value[0], str)):
+        raise InputError(f"{name} must have one entry per text, got {value!r}", hint=f"{name}=[[…], […], …]")
+    if len(value) not in (0, texts):
+        raise InputError(f"{name} must have one entry per text, {texts} here, got {len(value)}")
+    return list(value) or [{} if name == "insert_at" else () for _ in range(texts)]
+
+
+def numbered(error: InputError, i: int) -> InputError:
+    """The error, saying which text of a list it is about."""
+    return InputError(f"text {i + 1}: {error.message}", hint=error.hint)

@@ -1,0 +1,81 @@
+"""Texts through a model that writes from left to right: tokens, parts, batches, search, results in order."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from levt.edits.script import between
+from levt.engine.batching import Budget, batches
+from levt.engine.engine import Engine
+from levt.engine.refining import source_parts
+from levt.engine.result import Alternative, Result
+from levt.engine.story import Story
+from levt.errors import InputError
+from levt.policy.config import PostEditingConfig
+from levt.refine.phases import Round
+from levt.refine.request import Tokens
+from levt.refine.search import Hypothesis, SearchOptions
+
+
+@dataclass(frozen=True)
+class Task:
+    """One text, or one part of a text, ready for the network."""
+
+    source: Tokens
+    draft: Tokens
+    options: SearchOptions
+
+
+def prepare_search(source: str, draft: str, options: SearchOptions, engine: Engine) -> list[Task]:
+    """The tasks of a text: none where it is blank, several where it is too long for one."""
+    if not source.strip() and not draft.strip():
+        return []
+    positions = engine.config.max_length
+    edits = isinstance(engine.config, PostEditingConfig)
+    tokens = tuple(engine.tokenizers.target.encode(draft)) if edits else ()
+    if len(tokens) + 2 > positions:
+        raise InputError(
+            f"the draft has {len(tokens) + 2} tokens with its boundaries, the model can read {positions}",
+            hint="refine it sentence by sentence",
+        )
+    parts = source_parts(source, engine.tokenizers.source, positions, whole=edits)
+    return [Task(part, tokens, options) for _, part in parts]
+
+
+def search_tasks(tasks: Sequence[Task], engine: Engine, budget: Budget) -> list[Result]:
+    """The results of tasks, in their order; all must have the same settings."""
+    found: dict[int, Result] = {}
+    sizes = [2 + max(len(task.source), len(task.draft)) for task in tasks]
+    for batch in batches(sizes, budget):
+        chosen = [tasks[i] for i in batch]
+        memory = engine.encode([task.source for task in chosen], [task.draft for task in chosen])
+        options = chosen[0].options
+        limits = [
+            options.limit(2 + max(len(task.source), len(task.draft)), engine.config.max_length)
+            for task in chosen
+        ]
+        for i, ranked in zip(batch, engine.search(memory, limits, options), strict=True):
+            found[i] = _result(tasks[i], ranked, engine)
+    return [found[i] for i in range(len(tasks))]
+
+
+def _result(task: Task, ranked: Sequence[Hypothesis], engine: Engine) -> Result:
+    tokenizer, best = engine.tokenizers.target, ranked[0]
+    # It did not edit; what it changed of the draft is what the oracle would have changed.
+    story = Story(
+        draft=task.draft,
+        rounds=(Round(between(task.draft, best.tokens)),),
+        stopped=None,
+        tokenizer=tokenizer,
+    )
+    return Result.of(
+        story,
+        best.tokens,
+        score=best.logp / (len(best.tokens) + 1),
+        iterations=len(best.tokens) + 1,
+        passes=len(best.tokens) + 1,
+        stopped="ended" if best.ended else "limit",
+        alternatives=tuple(
+            Alternative(text=tokenizer.decode(h.tokens), tokens=h.tokens, score=h.logp / (len(h.tokens) + 1))
+            for h in ranked[1:]
+        ),
+    )

@@ -1,0 +1,143 @@
+"""Where the terms go, and in which order: asks the model, by refining. Knows no text.
+
+In a draft a term is put into the gap that the model most wants to open. On an empty canvas the terms are the
+canvas: every order is refined (up to four terms; then each further term is tried in every place) and the one
+whose decisions the model was surest of is taken.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import permutations
+from math import exp
+
+from levt.refine.loop import Outcome
+from levt.refine.request import Request, Tokens
+from levt.refine.steering import Plan
+
+Run = Callable[[Sequence[int], Sequence[Request]], list[Outcome]]
+"""Refine requests; the first argument says for each which source it belongs to."""
+
+ALL_ORDERS = 4
+"""Up to this many terms every order is tried: 24 of them."""
+
+
+def settle(plans: Sequence[Plan], run: Run) -> list[Outcome]:
+    """Place all terms and refine; plan i belongs to source i."""
+    waiting = place_in_drafts(plans, run)
+    done = dict(enumerate(waiting))
+    orders = {i: _first_orders(plan) for i, plan in done.items()}
+    outcomes: dict[int, Outcome] = {}
+    while orders:
+        rows = [i for i, tried in orders.items() for _ in tried]
+        requests = [on_canvas(done[i].request, order) for i, tried in orders.items() for order in tried]
+        found = iter(run(rows, requests))
+        following: dict[int, list[tuple[Tokens, ...]]] = {}
+        for i, tried in orders.items():
+            best, outcomes[i] = max(
+                ((order, next(found)) for order in tried), key=lambda pair: _sureness(pair[1])
+            )
+            used = len(best)
+            if used < len(done[i].missing):
+                term = done[i].missing[used][1]
+                following[i] = [(*best[:at], term, *best[at:]) for at in range(used + 1)]
+        orders = following
+    return [outcomes[i] for i in range(len(plans))]
+
+
+def place_in_drafts(plans: Sequence[Plan], run: Run) -> list[Plan]:
+    """Put the missing terms of every draft into it, one after another, each where the model wants most."""
+    placed = list(plans)
+    while rows := [i for i, plan in enumerate(placed) if plan.missing and plan.request.draft]:
+        # One iteration tells what the model would insert where, with the terms placed so far in their places.
+        probes = [
+            replace(placed[i].request, options=replace(placed[i].request.options, max_iterations=1))
+            for i in rows
+        ]
+        for i, outcome in zip(rows, run(rows, probes), strict=True):
+            number, tokens = placed[i].missing[0]
+            gap = max(allowed_gaps(placed[i], number), key=wants(outcome).__getitem__)
+            placed[i] = put(placed[i], number, tokens, gap)
+    return placed
+
+
+def wants(outcome: Outcome) -> list[float]:
+    """For each gap of the draft, how much the model wanted to insert there in the first iteration.
+
+    Above 1 where it did insert, by its confidence; below 1 elsewhere, by its doubt. A gap between tokens
+    that were deleted counts as the gap behind the last token kept before it.
+    """
+    first = outcome.rounds[0]
+    want = [
+        (1 + _exp(logp) if count else 1 - _exp(logp))
+        for count, logp in zip(first.script.counts, first.counts_logp, strict=True)
+    ]
+    wanted, kept = [want[0]], 0
+    for gone in first.script.drop:
+        kept += not gone
+        wanted.append(want[kept] if not gone else want[kept] - 1e-3)
+    return wanted
+
+
+def allowed_gaps(plan: Plan, number: int) -> list[int]:
+    """The gaps of a draft where a term may be put: none that is glued shut, and in order where that counts."""
+    request = plan.request
+    n = len(request.draft)
+    gaps = [gap for gap in range(n + 1) if gap == n or not request.glued[gap]]
+    if plan.ordered:
+        low = max((i + 1 for i, owner in enumerate(plan.owners) if 0 <= owner < number), default=0)
+        high = min((i for i, owner in enumerate(plan.owners) if owner > number), default=n)
+        gaps = [gap for gap in gaps if low <= gap <= high]
+    return gaps
+
+
+def put(plan: Plan, number: int, tokens: Tokens, gap: int) -> Plan:
+    """The plan with one missing term put into a gap of its draft."""
+    old, n = plan.request, len(tokens)
+
+    def spliced(marks: tuple[bool, ...], *, new: Sequence[bool]) -> tuple[bool, ...]:
+        return (*marks[:gap], *new, *marks[gap:])
+
+    request = replace(
+        old,
+        draft=(*old.draft[:gap], *tokens, *old.draft[gap:]),
+        locked=spliced(old.locked, new=[True] * n),
+        glued=spliced(old.glued, new=[i > 0 for i in range(n)]),
+        drop=spliced(old.drop, new=[False] * n),
+        # Placeholders asked for in this very gap stay before the term.
+        open={at if at <= gap else at + n: count for at, count in old.open.items()},
+    )
+    owners = (*plan.owners[:gap], *[number] * n, *plan.owners[gap:])
+    missing = tuple(pair for pair in plan.missing if pair[0] != number)
+    return replace(plan, request=request, owners=owners, missing=missing)
+
+
+def on_canvas(request: Request, terms: Sequence[Tokens]) -> Request:
+    """The request with an empty draft replaced by terms; any other draft as it is."""
+    if not terms:
+        return request
+    assert not request.draft, "terms on a draft are placed one by one"
+    draft = tuple(token for term in terms for token in term)
+    return replace(
+        request,
+        draft=draft,
+        locked=(True,) * len(draft),
+        glued=tuple(i > 0 for term in terms for i in range(len(term))),
+        drop=(),
+    )
+
+
+def _first_orders(plan: Plan) -> list[tuple[Tokens, ...]]:
+    terms = tuple(tokens for _, tokens in plan.missing)
+    if plan.ordered or len(terms) < 2:
+        return [terms]
+    return list(permutations(terms)) if len(terms) <= ALL_ORDERS else [terms[:1]]
+
+
+def _sureness(outcome: Outcome) -> float:
+    score = outcome.score
+    return score if score == score else float("-inf")
+
+
+def _exp(logp: float) -> float:
+    """A probability, whatever a broken policy may have given."""
+    return exp(min(logp, 0.0)) if logp == logp else 0.0

@@ -1,0 +1,230 @@
+"""Wishes in text under a policy that answers anything: what must stay stays, in the decoded text."""
+
+from itertools import pairwise
+from typing import Any
+
+import hypothesis.strategies as st
+import pytest
+import torch
+from hypothesis import assume, given, settings
+from mock_policy import Hostile, Rows, Scripted
+
+from levt.errors import InputError
+from levt.refine.guard import guard
+from levt.refine.guidance import Guidance
+from levt.refine.loop import Outcome, refine
+from levt.refine.options import Options
+from levt.refine.phases import Policy
+from levt.refine.places import find, whole
+from levt.refine.placing import Run, place_in_drafts, settle
+from levt.refine.request import Request
+from levt.refine.steering import Plan, plan
+from levt.refine.wish import Wish
+from levt.text.tokenizer import Tokenizer
+
+LINES = ["a dog runs over the snow", "the dogs (cold) are 10 cm high", "Hundehütte, naïve ▁ 犬が走る"] * 6
+BPE = Tokenizer.train(LINES, 330)
+PIECES = Tokenizer.from_pieces(["do@@", "gs", "a", "the", "run", "cat@@", "s", "."], continuation="@@")
+texts = st.text(st.sampled_from("adogs runté犬1.(\u0301▁\ue000ß") | st.characters(codec="utf-8"), max_size=18)
+
+
+def runner(policy: Policy, tokenizer: Tokenizer) -> Run:
+    def run(rows: Any, requests: Any) -> list[Outcome]:
+        guidance = Guidance.of(requests, positions=64, vocabulary=tokenizer.size)
+        return refine(policy, Rows(torch.tensor(list(rows))), requests, guidance)
+
+    return run
+
+
+def answer(wishes: list[Wish], policy: Policy, tokenizer: Tokenizer = BPE) -> list[Outcome]:
+    plans = [plan(wish, (5, 6, 7), tokenizer) for wish in wishes]
+    outcomes = settle(plans, runner(policy, tokenizer))
+    for made, outcome in zip(plans, outcomes, strict=True):
+        guard(outcome, tokenizer, required=made.required, forbidden=made.forbidden)
+    return outcomes
+
+
+@st.composite
+def kept(draw: st.DrawFn) -> dict[str, Any]:
+    draft = BPE.normalise(draw(texts))
+    keep: list[Any] = []
+    for _ in range(draw(st.integers(0, 2)) if draft.strip() else 0):
+        start = draw(st.integers(0, len(draft) - 1))
+        end = draw(st.integers(start + 1, len(draft)))
+        if draft[start:end].strip():
+            keep.append((start, end) if draw(st.booleans()) else draft[start:end])
+    terms = [term for term in draw(st.lists(texts, max_size=3)) if BPE.normalise(term).strip()]
+    return {
+        "draft": draft,
+        "keep": tuple(keep),
+        "terms": tuple(terms),
+        "ordered": draw(st.booleans()),
+        "source": "x",
+        "options": draw(st.integers(1, 5)),
+    }
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(kept(), min_size=1, max_size=2), st.integers(0, 10**6))
+def test_what_must_stay_or_appear_is_in_the_text(made: list[dict[str, Any]], seed: int) -> None:
+    wishes = [Wish(**{**parts, "options": Options(max_iterations=parts["options"])}) for parts in made]
+    outcomes = answer(wishes, Hostile(seed, vocabulary=BPE.size))
+    for wish, outcome in zip(wishes, outcomes, strict=True):
+        text = BPE.decode(outcome.tokens)
+        parts = [item if isinstance(item, str) else wish.draft[item[0] : item[1]] for item in wish.keep]
+        for part in (*parts, *wish.terms):
+            assert BPE.normalise(part).strip() in text
+        state = outcome.request.draft
+        for round_ in outcome.rounds:
+            state = round_.script.apply(state)
+        assert state == outcome.tokens
+        if wish.ordered:
+            at = 0
+            for term in wish.terms:
+                at = text.index(BPE.normalise(term).strip(), at)
+
+
+@settings(deadline=None, max_examples=100)
+@given(texts, st.lists(texts, min_size=1, max_size=2), st.integers(0, 10**6))
+def test_what_must_go_is_not_in_the_text(draft: str, drop: list[str], seed: int) -> None:
+    drop = [text for text in drop if BPE.normalise(text).strip()]
+    assume(drop)
+    wish = Wish(source="x", draft=draft, drop=tuple(drop), options=Options(max_iterations=3))
+    [outcome] = answer([wish], Hostile(seed, vocabulary=BPE.size))
+    for text in drop:
+        assert not whole(BPE.decode(outcome.tokens), BPE.normalise(text).strip())
+
+
+def test_a_byte_beside_a_character_in_bytes_cannot_break_it() -> None:
+    """The model wants to write the byte <0xFF> into every gap, and the term is spelt in bytes."""
+    byte = BPE.id_of("<0xFF>")
+    assert byte is not None
+
+    class Breaker(Scripted):
+        def token(self, memory: Rows, y: torch.Tensor, where: torch.Tensor) -> torch.Tensor:
+            return torch.nn.functional.one_hot(torch.full((int(where.sum()),), byte), BPE.size) * 9.0
+
+    policy = Breaker(lambda r: [False] * len(r), lambda r: [1] * (len(r) - 1), lambda r: [])
+    [outcome] = answer([Wish(source="x", terms=("é犭",), options=Options(max_iterations=2))], policy)
+    assert "é犭" in BPE.decode(outcome.tokens)
+
+
+def test_only_the_kept_part_is_locked_even_inside_a_word() -> None:
+    made = plan(Wish(source="x", draft="the dogs run", keep=("dog",)), (5,), BPE)
+    pieces = BPE.pieces(made.request.draft)
+    locked = "".join(p for p, lock in zip(pieces, made.request.locked, strict=True) if lock)
+    assert locked == "▁dog"
+    assert BPE.decode(made.request.draft) == "the dogs run"
+
+
+def test_a_whole_word_is_kept_rather_than_a_part() -> None:
+    assert find("dogs dog", "dog") == [(5, 8), (0, 3)]
+    made = plan(Wish(source="x", draft="dogs dog", keep=("dog",)), (5,), BPE)
+    assert made.request.locked[-1]
+    assert not made.request.locked[0]
+    both = plan(Wish(source="x", draft="dog dog", keep=("dog", "dog")), (5,), BPE)
+    assert all(both.request.locked)
+    second = plan(Wish(source="x", draft="dog dog", keep=((3, 7),)), (5,), BPE)
+    assert second.request.locked == (False,) * (len(second.request.draft) // 2) + (True,) * (
+        len(second.request.draft) // 2
+    )
+
+
+def test_crossing_out_one_of_two_equal_words_does_not_ban_it() -> None:
+    one = plan(Wish(source="x", draft="a dog a cat", drop=((0, 1),)), (5,), BPE)
+    assert sum(one.request.drop) == 1
+    assert one.request.banned == one.forbidden == ()
+    every = plan(Wish(source="x", draft="a dog a cat", drop=("a",)), (5,), BPE)
+    assert sum(every.request.drop) == 2
+    assert every.forbidden == ("a",)
+    never = plan(Wish(source="x", drop=("dog",)), (5,), BPE)
+    assert never.request.banned == (tuple(BPE.encode("dog")),)
+
+
+def test_placeholders_open_at_a_place_of_the_text() -> None:
+    made = plan(Wish(source="x", draft="a dog runs", insert_at={2: 3, 10: 1}), (5,), BPE)
+    before = len(BPE.encode("a"))
+    assert made.request.open == {before: 3, len(made.request.draft): 1}
+
+
+@pytest.mark.parametrize(
+    ("wish", "message"),
+    [
+        ({"draft": "a dog", "keep": ("cat",)}, "keep: the draft does not hold 'cat'"),
+        ({"draft": "a dog", "keep": ("dog",), "drop": ("dog",)}, "'dog' must stay or appear, but 'dog' must go"),
+        ({"terms": ("a dog",), "drop": ("dog",)}, "'a dog' must stay or appear, but 'dog' must go"),
+        ({"draft": "a dog", "keep": ("a dog",), "drop": ((2, 4),)}, "'do' is crossed out, but overlaps 'a dog'"),
+        ({"draft": "a dog", "keep": ("a dog",), "insert_at": {2: 1}}, "inside a span that must stay whole"),
+        ({"terms": (" ",)}, "terms: a text must not be blank"),
+        ({"insert_at": {3: 1}}, "insert_at: the draft has 0 characters, got the place 3"),
+    ],
+)  # fmt: skip
+def test_wishes_that_cannot_be(wish: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message.replace("(", r"\(")):
+        plan(Wish(source="x", **wish), (5,), BPE)
+
+
+def test_given_pieces() -> None:
+    made = plan(Wish(source="x", draft="a do@@ gs run", keep=("do@@ gs",), terms=("cat@@ s",)), (5,), PIECES)
+    assert made.request.locked == (False, True, True, False)
+    assert made.request.glued == (False, False, True, False)
+    assert made.required == ("dogs", "cats")
+    for seed in range(5):
+        wish = Wish(source="x", draft="a do@@ gs run", keep=("do@@ gs",), terms=("cat@@ s",), drop=("a",))
+        [outcome] = answer([wish], Hostile(seed, vocabulary=PIECES.size), PIECES)
+        text = PIECES.decode(outcome.tokens)
+        assert "dogs" in text
+        assert "cats" in text
+        assert "a" not in text.split()
+    with pytest.raises(InputError, match="cannot be written with this model's vocabulary"):
+        plan(Wish(source="x", terms=("dogs",)), (5,), PIECES)
+    # A piece of the draft that the vocabulary lacks is seen to go.
+    assert plan(Wish(source="x", draft="a zebra"), (5,), PIECES).request.drop == (False, True)
+
+
+def test_a_missing_term_goes_where_the_model_wants_to_insert() -> None:
+    dog = BPE.encode("dog")[0]
+
+    def counts(row: list[int]) -> list[int]:
+        return [int(right == dog) for right in row[1:]]
+
+    policy = Scripted(lambda r: [False] * len(r), counts, lambda r: [])
+    policy.token = lambda memory, y, where: torch.zeros(int(where.sum()), BPE.size)  # type: ignore[method-assign]
+    made = plan(Wish(source="x", draft="a dog runs", terms=("snow",)), (5,), BPE)
+    [placed] = place_in_drafts([made], runner(policy, BPE))
+    assert BPE.decode(placed.request.draft) == "a snow dog runs"
+    ordered = plan(Wish(source="x", draft="a dog runs", terms=("runs", "snow"), ordered=True), (5,), BPE)
+    [placed] = place_in_drafts([ordered], runner(policy, BPE))
+    assert BPE.decode(placed.request.draft) == "a dog runs snow"
+
+
+def test_a_term_in_the_draft_is_locked_there() -> None:
+    made = plan(Wish(source="x", draft="the dogs and a dog", terms=("dog",)), (5,), BPE)
+    assert made.missing == ()
+    assert (
+        BPE.decode(t for t, lock in zip(made.request.draft, made.request.locked, strict=True) if lock)
+        == "dog"
+    )
+    assert BPE.decode(made.request.draft[: made.request.locked.index(True)]) == "the dogs and a"
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 5, 6])
+def test_the_favourite_order_of_terms_is_found(count: int) -> None:
+    """A model that is surer the fewer terms stand out of order: it likes descending ids."""
+    terms = [(20 + i,) for i in range(count)]
+
+    class Descending(Scripted):
+        def placeholder(self, memory: Rows, y: torch.Tensor) -> torch.Tensor:
+            sure = [sum(a > b for a, b in pairwise(r) if b >= 20) for r in y.tolist()]
+            logits = torch.zeros(*y[:, 1:].shape, 3)
+            logits[..., 0] = torch.tensor(sure).view(-1, 1).float()
+            return logits
+
+    policy = Descending(lambda r: [False] * len(r), lambda r: [], lambda r: [])
+    free = Plan(request=Request(source=(5,)), missing=tuple(enumerate(terms)))
+    given = Plan(request=Request(source=(5,)), missing=tuple(enumerate(terms)), ordered=True)
+    run = runner(policy, BPE)
+    assert [o.tokens for o in settle([free, given], run)] == [
+        tuple(sorted((t for (t,) in terms), reverse=True)),
+        tuple(t for (t,) in terms),
+    ]
