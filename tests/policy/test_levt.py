@@ -221,3 +221,18 @@ def test_fresh_states_are_of_the_size_of_one() -> None:
     assert 0.7 < x.std().item() < 1.7
     logits = model.token_logits(model.hidden(model.encode(y), y, Padded.of(y), "token"))
     assert 0.3 < logits.std().item() < 3
+
+
+@pytest.mark.parametrize("norm", ["post", "pre"])
+@torch.no_grad()
+def test_half_precision_is_kept_throughout(norm: Any) -> None:
+    model = network(levt_config(norm=norm))
+    x, y = pad(sentences(3)), pad(sentences(3, seed=1))
+    exact = model.hidden(model.encode(x), y, Padded.of(y), "token")
+    seen = set()
+    for module in model.modules():
+        module.register_forward_hook(lambda _, __, out: seen.add(out.dtype))
+    with torch.autocast("cpu", torch.bfloat16):
+        half = model.hidden(model.encode(x), y, Padded.of(y), "token")
+    assert seen == {torch.bfloat16}
+    torch.testing.assert_close(half.float(), exact, rtol=0.1, atol=0.1)

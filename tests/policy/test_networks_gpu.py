@@ -46,6 +46,7 @@ def test_kernels_give_what_padding_gives(
     look = PackedPattern(queries.grouped(copies), keys, causal)
     fused = torch.randn(queries.row.shape[0], 3, 2, head, device="cuda")
     memory = torch.randn(keys.row.shape[0], 2, 2, head, device="cuda")
+    slope = torch.linspace(-1, 1, head, device="cuda").bfloat16()
     results = []
     for dtype in (torch.float32, torch.bfloat16):
         # bfloat16 numbers in both, so that only the kernels differ; views with strides, as in the network.
@@ -57,7 +58,7 @@ def test_kernels_give_what_padding_gives(
         poison()
         out = look.attend(q, k, v)
         poison()
-        (out * torch.linspace(-1, 1, head, device="cuda", dtype=dtype)).sum().backward()
+        (out * slope.to(dtype)).sum().backward()
         results.append([x.float() for x in (out, a.grad, m.grad) if x is not None])
     for exact, half in zip(*results, strict=True):
         assert half.isfinite().all()

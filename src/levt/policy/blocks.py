@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from levt.policy.attention import Pattern
+from levt.policy.attention import Pattern, working_dtype
 from levt.policy.config import Activation, TransformerConfig
 from levt.policy.layout import Layout
 
@@ -70,6 +70,18 @@ def linear(inputs: int, outputs: int, *, parts: int = 1, gain: float = 1.0) -> n
 
 QKV_GAIN = 0.5**0.5
 """Queries, keys and values begin smaller than other maps: attention begins near uniform."""
+
+
+class Norm(nn.LayerNorm):
+    """Layer normalisation that keeps the precision of the matrix products around it.
+
+    Autocast would give single precision, and with it a residual stream of twice the traffic; the statistics
+    are in single precision either way.
+    """
+
+    def forward(self, x: Float[Tensor, "*n d"]) -> Float[Tensor, "*n d"]:
+        """Normalise."""
+        return super().forward(x).to(working_dtype(x))
 
 
 class SelfAttention(nn.Module):
@@ -141,11 +153,11 @@ class Block(nn.Module):
         super().__init__()
         self.pre_norm, self.dropout = shape.pre_norm, shape.dropout
         self.self_attention = SelfAttention(shape)
-        self.self_norm = nn.LayerNorm(shape.width)
+        self.self_norm = Norm(shape.width)
         self.cross_attention = CrossAttention(shape) if cross else None
-        self.cross_norm = nn.LayerNorm(shape.width) if cross else None
+        self.cross_norm = Norm(shape.width) if cross else None
         self.feed_forward = FeedForward(shape)
-        self.feed_norm = nn.LayerNorm(shape.width)
+        self.feed_norm = Norm(shape.width)
 
     def around(self, x: Tensor, norm: nn.Module, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         """A sublayer with its residual and its normalisation, before or after."""

@@ -6,7 +6,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from levt.policy.attention import Pattern, pattern
-from levt.policy.blocks import QKV_GAIN, Block, BlockShape, linear
+from levt.policy.blocks import QKV_GAIN, Block, BlockShape, Norm, linear
 from levt.policy.config import TransformerConfig
 from levt.policy.layout import Layout
 from levt.policy.memory import Memory
@@ -23,7 +23,7 @@ class Tower(nn.Module):
         # One product makes the keys and values of all layers: at batch 1 launches cost more than numbers.
         self.memory = linear(config.of_encoder("width"), shape.width, parts=2 * depth, gain=QKV_GAIN)
         self.blocks = nn.ModuleList(Block(shape, cross=True) for _ in range(depth))
-        self.norm = nn.LayerNorm(shape.width) if shape.pre_norm and config.final_norm else None
+        self.norm = Norm(shape.width) if shape.pre_norm and config.final_norm else None
 
     def remember(self, states: Float[Tensor, "*s c"], layout: Layout) -> Float[Tensor, "*s l 2 h e"]:
         """Keys and values of every layer, from the states of the encoder."""

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from levt.errors import InputError
+from levt.policy.attention import working_dtype
 from levt.policy.config import Positions
 from levt.policy.layout import Layout, Packed
 
@@ -77,7 +78,7 @@ class Embedder(nn.Module):
             x = x + F.embedding(layout.positions, self.sinusoids).to(x.dtype)
         x = x if extra is None else x + extra
         x = x if self.norm is None else self.norm(x)
-        return F.dropout(x, self.dropout, self.training)
+        return F.dropout(x.to(working_dtype(x)), self.dropout, self.training)
 
 
 def check_length(layout: Layout, max_length: int) -> None:

@@ -4,7 +4,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from levt.policy.attention import pattern
-from levt.policy.blocks import Block, BlockShape
+from levt.policy.blocks import Block, BlockShape, Norm
 from levt.policy.config import TransformerConfig
 from levt.policy.embedding import Embedder
 from levt.policy.layout import Layout
@@ -25,7 +25,7 @@ class Encoder(nn.Module):
             dropout=config.dropout,
         )
         self.blocks = nn.ModuleList(Block(shape, cross=False) for _ in range(config.encoder_layers))
-        self.norm = nn.LayerNorm(shape.width) if shape.pre_norm else None
+        self.norm = Norm(shape.width) if shape.pre_norm else None
 
     def forward(self, x: Float[Tensor, "*s d"], layout: Layout) -> Float[Tensor, "*s d"]:
         """States of a source whose tokens are embedded already."""
