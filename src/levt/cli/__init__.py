@@ -1,7 +1,8 @@
 """The command line: one file per verb, each of which parses, calls and prints. Adding a file adds a verb.
 
 A verb's module holds one function of the verb's name, or ``COMMANDS``, a table of functions, where the
-verb has kinds (``levt convert fairseq``). Modules here import torch only inside their functions, so that
+verb has kinds (``levt convert fairseq``); ``RAW = True`` says that the function takes the arguments as
+they are. Modules here import torch only inside their functions, so that
 help is instant. Data goes to stdout, all else to stderr.
 """
 
@@ -65,7 +66,9 @@ def dispatch(argv: Sequence[str]) -> None:
     import tyro
 
     found = load_verb(verb)
-    if isinstance(found, dict):
+    if getattr(importlib.import_module(f"{__name__}.{verb}"), "RAW", False) and not isinstance(found, dict):
+        found(rest)
+    elif isinstance(found, dict):
         tyro.extras.subcommand_cli_from_dict(found, prog=f"levt {verb}", args=rest)
     else:
         tyro.cli(found, prog=f"levt {verb}", args=rest)

@@ -1,1 +1,63 @@
-"""One function per experiment, returning its whole configuration."""
+"""One function per experiment, returning its whole configuration. A recipe is a name here, or ``file.py:function``."""
+
+import importlib
+import importlib.util
+import inspect
+import pkgutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from levt.errors import ConfigError
+
+if TYPE_CHECKING:
+    from levt.recipes.experiment import Experiment
+
+
+def recipes() -> "dict[str, Callable[[], Experiment]]":
+    """Every recipe of this folder by its name, with dashes."""
+    found = {}
+    for module in pkgutil.iter_modules(__path__):
+        if module.name != "experiment":
+            found.update(_recipes_of(importlib.import_module(f"{__name__}.{module.name}")))
+    return dict(sorted(found.items()))
+
+
+def recipe(name: str) -> "Experiment":
+    """The experiment of a recipe by name, or of a function in a Python file: ``mine.py:my_recipe``."""
+    if ".py" in name:
+        path, _, function = name.partition(":")
+        return _from_file(Path(path), function)()
+    known = recipes()
+    if name not in known:
+        raise ConfigError(f"unknown recipe {name!r}", hint=f"one of {', '.join(known)}, or file.py:function")
+    return known[name]()
+
+
+def _recipes_of(module: Any) -> "dict[str, Callable[[], Experiment]]":
+    from levt.recipes.experiment import Experiment
+
+    return {
+        name.replace("_", "-"): function
+        for name, function in inspect.getmembers(module, inspect.isfunction)
+        if function.__module__ == module.__name__
+        and not name.startswith("_")
+        and inspect.signature(function).return_annotation is Experiment
+    }
+
+
+def _from_file(path: Path, function: str) -> "Callable[[], Experiment]":
+    if not path.is_file():
+        raise ConfigError(f"the recipe file {path} does not exist")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    found = _recipes_of(module)
+    wanted = function.replace("_", "-") or next(iter(found), "")
+    if wanted not in found:
+        raise ConfigError(
+            f"{path} has no recipe {function!r}", hint="a recipe is a function annotated to return Experiment"
+        )
+    return found[wanted]

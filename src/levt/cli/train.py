@@ -1,0 +1,41 @@
+"""Train a model by a recipe; run it again to go on where it stopped."""
+
+import sys
+from collections.abc import Sequence
+
+
+def train(argv: Sequence[str]) -> None:
+    """Train a model by a recipe; run it again to go on where it stopped.
+
+    usage: levt train RECIPE [--corpus FOLDER] [--out FOLDER] [--training.max-steps N] [--model.width D] …
+
+    RECIPE is a name from the list below, or file.py:function. Every field of the recipe is a flag;
+    `levt train RECIPE --help` lists them. Under torchrun all processes train together:
+    torchrun --nproc-per-node 8 -m levt train RECIPE …
+    """
+    from levt.recipes import recipe, recipes
+
+    if not argv or argv[0] in ("-h", "--help"):
+        print((train.__doc__ or "").replace("\n    ", "\n"))
+        for name, function in recipes().items():
+            print(f"  {name:<24} {(function.__doc__ or '').strip().splitlines()[0]}")
+        return
+    import tyro
+
+    from levt.recipes.experiment import Experiment, run
+
+    default = recipe(argv[0])
+    experiment = tyro.cli(
+        tyro.conf.AvoidSubcommands[Experiment],
+        default=default,
+        prog=f"levt train {argv[0]}",
+        args=list(argv[1:]),
+    )
+    standing = run(experiment)
+    print(
+        f"step {standing.step:,}, best {standing.best}, model in {experiment.out / 'best'}", file=sys.stderr
+    )
+
+
+RAW = True
+"""The verb reads its own arguments: what flags there are depends on the recipe."""
