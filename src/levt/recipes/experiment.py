@@ -178,6 +178,5 @@ def save_best(experiment: Experiment, model: nn.Module, tokenizers: Tokenizers, 
 
 def as_json(experiment: Experiment) -> dict[str, Any]:
     """All settings as JSON values."""
-    return json.loads(json.dumps(dataclasses.asdict(experiment), default=str)) | {
-        "kind": experiment.model.kind
-    }
+    settings: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(experiment), default=str))
+    return {**settings, "kind": experiment.model.kind}
