@@ -116,10 +116,7 @@ class Model:
 
     def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[float]:
         """Mean log-probability of the tokens of each target, for a model that writes from left to right."""
-        if self.kind not in ("autoregressive", "recurrent"):
-            raise ConfigError(
-                f"a model of kind {self.kind} cannot score texts", hint="an autoregressive model can"
-            )
+        self._scores()
         return score_texts(self.engine, sources, targets, self.budget)
 
     def _answer(
@@ -193,7 +190,18 @@ class Model:
             if candidates is not None:
                 raise ConfigError("candidates are chosen by a teacher", hint="teacher=levt.load(…)")
             return None
-        return Rerank(teacher.score, candidates or Candidates())
+        teacher._scores()
+
+        def scores(sources: Sequence[str], targets: Sequence[str]) -> list[float]:
+            return score_texts(teacher.engine, sources, targets, teacher.budget, strict=False)
+
+        return Rerank(scores, candidates or Candidates())
+
+    def _scores(self) -> None:
+        if self.kind not in ("autoregressive", "recurrent"):
+            raise ConfigError(
+                f"a model of kind {self.kind} cannot score texts", hint="an autoregressive model can"
+            )
 
     def _needs_no_draft(self) -> None:
         if self.kind == "post-editing":

@@ -9,23 +9,29 @@ from levt.refine.request import Tokens
 
 
 def score_texts(
-    engine: Engine, sources: Sequence[str], targets: Sequence[str], budget: Budget
+    engine: Engine, sources: Sequence[str], targets: Sequence[str], budget: Budget, *, strict: bool = True
 ) -> list[float]:
-    """Mean log-probability of each target's tokens, ``</s>`` counted; sources that repeat are read once."""
+    """Mean log-probability of each target's tokens, ``</s>`` counted; sources that repeat are read once.
+
+    A target longer than the model can read is an error, or, unless ``strict``, as improbable as can be.
+    """
     if len(sources) != len(targets):
         raise InputError(f"there must be one target per source, {len(sources)} here, got {len(targets)}")
     positions = engine.config.max_length
     pairs: list[tuple[Tokens, Tokens]] = []
     for source, target in zip(sources, targets, strict=True):
         pair = tuple(engine.tokenizers.source.encode(source)), tuple(engine.tokenizers.target.encode(target))
-        if max(map(len, pair)) + 2 > positions:
+        longest = max(map(len, pair if strict else pair[:1])) + 2
+        if longest > positions:
             raise InputError(
-                f"a text has {max(map(len, pair)) + 2} tokens, the model can read {positions}",
+                f"a text has {longest} tokens with its boundaries, the model that scores can read {positions}",
                 hint="score it sentence by sentence",
             )
         pairs.append(pair)
-    scores: dict[int, float] = {}
-    for batch in batches([max(map(len, pair)) + 2 for pair in pairs], budget):
+    readable = [i for i, pair in enumerate(pairs) if len(pair[1]) + 2 <= positions]
+    scores = dict.fromkeys(range(len(pairs)), float("-inf"))
+    for chosen in batches([max(map(len, pairs[i])) + 2 for i in readable], budget):
+        batch = [readable[i] for i in chosen]
         unique = list(dict.fromkeys(pairs[i][0] for i in batch))
         row = {source: r for r, source in enumerate(unique)}
         memory = engine.encode(unique)

@@ -1,6 +1,6 @@
 """What a person wishes, in text: a source, a draft, and what must stay, go or appear. Knows no token."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from levt.errors import InputError, raise_all
@@ -23,13 +23,13 @@ class Wish:
     """x."""
     draft: str = ""
     """y⁰; empty to write from nothing."""
-    keep: tuple[str | Span, ...] = ()
+    keep: Sequence[str | Span] = ()
     """Parts of the draft that must survive unchanged and in one piece."""
-    drop: tuple[str | Span, ...] = ()
+    drop: Sequence[str | Span] = ()
     """Texts that must not stand in the result, as whole words; a span crosses out one place of the draft."""
     insert_at: Mapping[int, int] = field(default_factory=dict)
     """Places of the draft (characters before them) where so many placeholders are to be opened at first."""
-    terms: tuple[str, ...] = ()
+    terms: Sequence[str] = ()
     """Texts that must appear in the result, wherever they fit."""
     ordered: bool = False
     """The terms must appear in the order given; otherwise the model's favourite order is taken."""
