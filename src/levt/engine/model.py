@@ -86,8 +86,7 @@ class Model:
         characters, and places to open placeholders, ``insert_at={characters before: how many}``; one each
         per text where there are many. A post-editing model takes the settings of ``SearchOptions``.
         """
-        if self.kind not in ("levt", "post-editing"):
-            raise ConfigError(f"a model of kind {self.kind} cannot refine a draft", hint="it can translate")
+        self._can_refine()
         return self._answer(text, draft, settings)
 
     def edit_step(self, source: str, draft: str = "", **settings: Any) -> Result:
@@ -106,6 +105,15 @@ class Model:
         rerank = self._rerank(settings.pop("teacher", None), settings.pop("candidates", None))
         pattern = wishes_of([""], [""], settings, single=True)[0]
         return self._refine((replace(pattern, source=text) for text in texts), rerank)
+
+    def refine_stream(self, pairs: Iterable[tuple[str, str]], **settings: Any) -> Iterator[Result]:
+        """The same for pairs of a source and a draft."""
+        self._can_refine()
+        if self.kind != "levt":
+            return self._search(pairs, taken(SearchOptions, settings, kind=self.kind))
+        rerank = self._rerank(settings.pop("teacher", None), settings.pop("candidates", None))
+        pattern = wishes_of([""], [""], settings, single=True)[0]
+        return self._refine((replace(pattern, source=text, draft=draft) for text, draft in pairs), rerank)
 
     def run(
         self, wishes: Iterable[Wish], *, teacher: "Model | None" = None, candidates: Candidates | None = None
@@ -206,6 +214,10 @@ class Model:
     def _needs_no_draft(self) -> None:
         if self.kind == "post-editing":
             raise ConfigError("a post-editing model needs a draft", hint="model.refine(text, draft=…)")
+
+    def _can_refine(self) -> None:
+        if self.kind not in ("levt", "post-editing"):
+            raise ConfigError(f"a model of kind {self.kind} cannot refine a draft", hint="it can translate")
 
     def _is_levt(self, what: str) -> None:
         if self.kind != "levt":

@@ -1,0 +1,104 @@
+"""``levt refine``: sources on stdin, drafts from a file, better targets on stdout, one per line."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from levt.cli._model import DEFAULT
+
+if TYPE_CHECKING:
+    from levt.engine.result import Result
+
+
+def refine(
+    draft: Path,
+    model: str = DEFAULT,
+    json: bool = False,
+    keep: tuple[str, ...] = (),
+    terms: Path | None = None,
+    ordered: bool = False,
+    drop: tuple[str, ...] = (),
+    batch_size: int = 64,
+    engine: str = "torch",
+    device: str | None = None,
+    dtype: str | None = None,
+    max_iterations: int | None = None,
+    empty_gap_penalty: float | None = None,
+    min_edit: float | None = None,
+    teacher: str | None = None,
+    beam: int | None = None,
+    n_best: int | None = None,
+    length_penalty: float | None = None,
+) -> None:
+    """Improve drafts of the translations of standard input, line by line, to standard output.
+
+    Args:
+        draft: File with one line per line of the input: the drafts.
+        model: Name of a bundled model, a model folder, or an id of the hub (user/name).
+        json: Write one JSON object per line, with every edit and its probability.
+        keep: Texts that survive unchanged in every draft that holds them.
+        terms: File with one line per line of the input: the terms that must appear, between tabs or semicolons.
+        ordered: The terms must appear in the order given.
+        drop: Words that must not appear.
+        batch_size: Most lines that go through the model together; changes speed and memory, never a result.
+        engine: What runs the model.
+        device: cpu, cuda or cuda:N; by default a GPU where there is one.
+        dtype: float32, bfloat16 or float16; by default bfloat16 on a GPU, float32 elsewhere.
+        max_iterations: Stop after this many iterations (10).
+        empty_gap_penalty: γ of the paper, 0 to 3: larger makes longer texts (0).
+        min_edit: From 0, rewrite freely, to 1, leave alone (0).
+        teacher: An autoregressive model that chooses among several candidates.
+        beam: Hypotheses kept, for a post-editing model (4).
+        n_best: How many of them go into the JSON (1).
+        length_penalty: α of the search, for a post-editing model (1.0).
+    """
+    from levt.cli._lines import Beside, json_line, one_line, respond
+    from levt.cli._model import given, open_model
+    from levt.cli.translate import terms_of
+
+    loaded = open_model(model, engine=engine, device=device, dtype=dtype, batch_size=batch_size)
+    settings = given(
+        max_iterations=max_iterations,
+        empty_gap_penalty=empty_gap_penalty,
+        min_edit=min_edit,
+        beam=beam,
+        n_best=n_best,
+        length_penalty=length_penalty,
+    )
+    drafts, wanted = Beside(draft), Beside(terms)
+    judge = None
+    if teacher is not None:
+        judge = open_model(teacher, engine="torch", device=device, dtype=dtype, batch_size=batch_size)
+
+    def answer(texts: Iterable[str]) -> "Iterator[Result]":
+        if loaded.kind != "levt" and not (keep or terms or drop or ordered or judge):
+            return loaded.refine_stream(((text, drafts.next()) for text in texts), **settings)
+        from levt.engine.settings import taken
+        from levt.refine.options import Options
+        from levt.refine.wish import Wish
+
+        options = taken(Options, settings, kind=loaded.kind)
+        target = loaded.engine.tokenizers.target
+
+        def wish(text: str) -> Wish:
+            first = drafts.next()
+            return Wish(
+                source=text,
+                draft=first,
+                keep=tuple(
+                    word for word in keep if target.normalise(word).strip() in target.normalise(first)
+                ),
+                terms=terms_of(wanted.next()),
+                ordered=ordered,
+                drop=drop,
+                options=options,
+            )
+
+        return loaded.run(map(wish, texts), teacher=judge)
+
+    respond(
+        answer,
+        json_line if json else lambda result: one_line(result.text),
+        most=4 * batch_size,
+        beside=[drafts, wanted],
+    )

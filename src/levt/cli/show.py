@@ -1,0 +1,68 @@
+"""``levt show``: the edits of one text, as a picture."""
+
+from pathlib import Path
+
+from levt.cli._model import DEFAULT
+
+
+def show(
+    text: str,
+    /,
+    draft: str = "",
+    model: str = DEFAULT,
+    html: Path | None = None,
+    keep: tuple[str, ...] = (),
+    drop: tuple[str, ...] = (),
+    terms: tuple[str, ...] = (),
+    engine: str = "torch",
+    device: str | None = None,
+    dtype: str | None = None,
+    max_iterations: int | None = None,
+    empty_gap_penalty: float | None = None,
+    min_edit: float | None = None,
+) -> None:
+    """Show how a model translates one text or refines its draft, edit by edit.
+
+    Args:
+        text: The source.
+        draft: A draft of the target to begin with.
+        model: Name of a bundled model, a model folder, or an id of the hub (user/name).
+        html: Write a page for the browser to this file instead.
+        keep: Parts of the draft that must survive.
+        drop: Words that must not appear.
+        terms: Texts that must appear.
+        engine: What runs the model.
+        device: cpu, cuda or cuda:N; by default a GPU where there is one.
+        dtype: float32, bfloat16 or float16; by default bfloat16 on a GPU, float32 elsewhere.
+        max_iterations: Stop after this many iterations (10).
+        empty_gap_penalty: γ of the paper, 0 to 3: larger makes longer texts (0).
+        min_edit: From 0, rewrite freely, to 1, leave alone (0).
+    """
+    from rich.console import Console
+
+    from levt.cli._model import given, open_model
+    from levt.edits.render_html import page, section
+    from levt.edits.render_terminal import show as show_trace
+    from levt.errors import InputError
+
+    loaded = open_model(model, engine=engine, device=device, dtype=dtype)
+    settings = given(
+        max_iterations=max_iterations,
+        empty_gap_penalty=empty_gap_penalty,
+        min_edit=min_edit,
+        **{name: value for name, value in (("keep", keep), ("drop", drop), ("terms", terms)) if value},
+    )
+    result = loaded.refine(text, draft=draft, **settings) if draft else loaded.translate(text, **settings)
+    if html is None:
+        show_trace(result.trace, Console(highlight=False))
+        return
+    try:
+        whole = page(
+            [section(result.trace, title=result.text or "(empty)", source=text)],
+            title="levt: edits of a text",
+        )
+        html.write_text(whole, encoding="utf-8")
+    except OSError as error:
+        raise InputError(
+            f"cannot write {html}: {error.strerror}", hint="name a file in an existing folder"
+        ) from None
