@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def parity(folder: Path, /, *, tolerance: float = 1e-4) -> None:
-    """Compare a converted fairseq checkpoint with recorded numbers of fairseq; exit 1 where they differ.
+    """Compare a converted fairseq checkpoint with recorded numbers and texts of fairseq; exit 1 where they differ.
 
     The folder holds checkpoint.pt, dict.txt, expected.json and expected.npz.
 
@@ -13,6 +13,7 @@ def parity(folder: Path, /, *, tolerance: float = 1e-4) -> None:
         folder: Folder with the checkpoint and the recorded numbers.
         tolerance: Largest absolute difference that is allowed.
     """
+    from levt.convert.fairseq_parity import decoding
     from levt.convert.fairseq_parity import parity as compare
 
     rows = compare(folder)
@@ -20,6 +21,14 @@ def parity(folder: Path, /, *, tolerance: float = 1e-4) -> None:
     for row in rows:
         verdict = "OK" if row.within(tolerance) else "FAIL"
         print(f"{row.head:<12} {row.cases:>5} {row.values:>9} {row.largest:>19.2e}  {verdict}")
+    written = decoding(folder)
+    if written is not None:
+        verdict = "OK" if written.first_difference is None else "FAIL"
+        print(f"{'decoding':<12} {written.cases:>5} {written.same:>9} {'texts are the same':>19}  {verdict}")
+        if written.first_difference is not None:
+            theirs, ours = written.first_difference
+            print(f"texts differ, first in:\n  fairseq  {theirs}\n  levt     {ours}", file=sys.stderr)
+            sys.exit(1)
     if not all(row.within(tolerance) for row in rows):
         print(f"some differences are larger than {tolerance:g}", file=sys.stderr)
         sys.exit(1)

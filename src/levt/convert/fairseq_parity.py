@@ -3,7 +3,8 @@
 The folder holds ``checkpoint.pt``, ``dict.txt`` (``dict.source.txt`` too where the source has its own),
 ``expected.json`` and ``expected.npz``. Each case of the first names pieces: ``source``, ``state`` and
 ``state_with_placeholders``; the second holds, by the case's id, ``ID.encoder`` (states), ``ID.delete``,
-``ID.placeholder`` and ``ID.token`` (natural log-probabilities, of tokens at the placeholders only).
+``ID.placeholder`` and ``ID.token`` (natural log-probabilities, of tokens at the placeholders only). Where the
+first also has ``decoding``, the texts that fairseq wrote are compared too.
 """
 
 import json
@@ -17,6 +18,7 @@ import torch
 from torch import Tensor
 
 from levt.convert.fairseq import Converted, convert_fairseq
+from levt.convert.fairseq_decoding import Decoded, compare_decoding
 from levt.convert.fairseq_dictionary import columns_in_their_order
 from levt.errors import InputError
 from levt.policy.layout import Padded
@@ -45,12 +47,21 @@ class Difference:
 
 def parity(folder: Path) -> list[Difference]:
     """Convert the checkpoint of a folder and compare every head in every case."""
-    cases, expected = _recorded(folder)
+    recorded, expected = _recorded(folder)
+    return differences(_converted(folder), recorded["cases"], expected)
+
+
+def decoding(folder: Path) -> Decoded | None:
+    """Convert the checkpoint of a folder and compare what it writes; None where no texts were recorded."""
+    cases = _recorded(folder)[0].get("decoding")
+    return compare_decoding(_converted(folder), cases) if cases else None
+
+
+def _converted(folder: Path) -> Converted:
     own = folder / "dict.source.txt"
-    converted = convert_fairseq(
+    return convert_fairseq(
         folder / "checkpoint.pt", folder / "dict.txt", source_dictionary=own if own.exists() else None
     )
-    return differences(converted, cases, expected)
 
 
 @torch.no_grad()
@@ -88,23 +99,19 @@ def computed(converted: Converted, case: Mapping[str, Any]) -> Iterator[tuple[st
     yield "token", log_softmax_tokens(logits)[:, columns]
 
 
-# The greedy outputs under ``decoding`` in expected.json are to be compared here as well, by the loop of
-# ``levt.refine`` with fairseq's limits: a state grows only while shorter than max(10, 2 × source length
-# with boundaries), each count is clipped to that number, at most 10 iterations, empty_gap_penalty 0 and 1.
-
-
 def _sequence(tokenizer: Tokenizer, pieces: list[str]) -> Tensor:
     """A row of one sequence with its boundaries."""
     known = [tokenizer.id_of(piece) for piece in pieces]
     return torch.tensor([[BOS, *(UNK if i is None else i for i in known), EOS]])
 
 
-def _recorded(folder: Path) -> tuple[list[Any], Mapping[str, Any]]:
+def _recorded(folder: Path) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """The cases, and what fairseq computed."""
     try:
-        cases = json.loads((folder / "expected.json").read_text(encoding="utf-8"))["cases"]
+        recorded = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
+        recorded["cases"]
         with numpy.load(folder / "expected.npz", allow_pickle=False) as archive:
-            return cases, {name: archive[name] for name in archive.files}
+            return recorded, {name: archive[name] for name in archive.files}
     except (OSError, ValueError, KeyError) as error:
         raise InputError(
             f"the recorded run in {folder} cannot be read: {error}",
