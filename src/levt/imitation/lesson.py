@@ -4,6 +4,7 @@ All lengths are decided here, before the step, so nothing in it waits for the de
 every batch, so the step is compiled and captured once.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,14 @@ from jaxtyping import Int32
 from numpy.typing import NDArray
 
 from levt.imitation.ragged import Ragged, interleave
-from levt.imitation.roll_in import RollIn, corrupt, draft_deletion, hold_to, random_deletion
+from levt.imitation.roll_in import (
+    RollIn,
+    corrupt,
+    draft_deletion,
+    hold_rows,
+    hold_to,
+    random_deletion,
+)
 from levt.text.specials import PAD, PLH
 
 Arrays = dict[str, Int32[np.ndarray, "_"]]
@@ -43,8 +51,9 @@ class LessonShape:
         cls, *, rows: int, source: int, target: int, draft: int, longest: int, roll_in: RollIn, joint: bool
     ) -> "LessonShape":
         """The sizes for batches of those budgets: what the roll-in leaves on average, and some room."""
-        share = roll_in.share_deleted()
-        slack, inner = 0.03, target - 2 * rows
+        share, inner = roll_in.share_deleted(), target - 2 * rows
+        # Three standard deviations of a batch: what does not fit is changed, and that should be rare.
+        slack = max(0.03, 3 * roll_in.spread_deleted() / math.sqrt(rows))
         if draft:  # the oracle decides what is kept of a draft: anything may happen
             low = high = 1.0
         else:
@@ -53,17 +62,17 @@ class LessonShape:
             rows=rows,
             source=source,
             target=target,
-            kept=_up(min(low, 1.0) * max(inner, 0) + 2 * rows),
-            holes=_up(min(high, 1.0) * target),
+            kept=_up(int(min(low, 1.0) * max(inner, 0)) + 2 * rows),
+            holes=_up(int(min(high, 1.0) * target)),
             delete=_up(max(target, draft) + 1),
             longest=longest,
             joint=joint,
         )
 
 
-def _up(size: float) -> int:
+def _up(size: int) -> int:
     """The next multiple of 64."""
-    return -(-int(size) // 64) * 64
+    return -(-size // 64) * 64
 
 
 def make_lesson(
@@ -125,6 +134,8 @@ def make_lesson(
     # Learning to delete: the draft, or y_ins′ as the model will fill it (Eq. 4).
     own = holes if roll_in.deletion == "model" else corrupt(target, roll_in, vocabulary, draw)
     from_draft = has_draft & (v < roll_in.alpha)
+    if draft is not None:
+        hold_rows(from_draft, own.lengths, draft.lengths, shape.delete - 1, draw)
     y_del = own if draft is None else own.rows_or(draft, from_draft)
     fill_to = np.flatnonzero(y_del.flat == PLH)
     fill_from = np.flatnonzero(~from_draft[holes.row[where_holes]])

@@ -6,6 +6,7 @@ y_ins, the rest are the placeholders of y_ins′ and the tokens to learn. The de
 draft, or y_ins′ as the model itself fills it during the step.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -51,6 +52,11 @@ class RollIn:
         """Expected share of target tokens that become placeholders, for rows without a draft."""
         return self.empty + (1 - self.empty - self.complete) * beta_share
 
+    def spread_deleted(self) -> float:
+        """Standard deviation of that share in one row."""
+        of_squares = self.empty + (1 - self.empty - self.complete) / 3
+        return math.sqrt(max(of_squares - self.share_deleted() ** 2, 0.0))
+
 
 def random_deletion(target: Ragged, config: RollIn, draw: np.random.Generator) -> Bool[np.ndarray, "t"]:
     """π_RND: which target tokens (with boundaries) stay.
@@ -94,6 +100,25 @@ def hold_to(
         stays = np.flatnonzero(kept & inner)
         missing = min(low - len(deleted), len(stays))
         kept[draw.choice(stays, missing, replace=False)] = False
+
+
+def hold_rows(
+    from_draft: Bool[np.ndarray, "b"],
+    own: Int64[np.ndarray, "b"],
+    draft: Int64[np.ndarray, "b"],
+    most: int,
+    draw: np.random.Generator,
+) -> None:
+    """Give up drafts that are longer than what they replace, at random, until all rows have ``most`` tokens.
+
+    Drafts and targets fit each by themselves, but not every mixture of the two does.
+    """
+    over = int(np.where(from_draft, draft, own).sum()) - most
+    if over <= 0:
+        return
+    longer = draw.permutation(np.flatnonzero(from_draft & (draft > own)))
+    gained = np.cumsum(draft[longer] - own[longer])
+    from_draft[longer[: int(np.searchsorted(gained, over)) + 1]] = False
 
 
 def corrupt(target: Ragged, config: RollIn, vocabulary: int, draw: np.random.Generator) -> Ragged:

@@ -92,7 +92,7 @@ def read_log(path: Path) -> list[dict[str, Any]]:
 def clock(seconds: float) -> str:
     """A duration for people.
 
-    >>> clock(75), clock(4000)
+    >>> clock(75.0), clock(4000.0)
     ('1:15', '1:06:40')
     """
     minutes, rest = divmod(int(seconds), 60)
