@@ -20,10 +20,14 @@ from levt.refine.placing import Run, place_in_drafts, settle
 from levt.refine.request import Request
 from levt.refine.steering import Plan, plan
 from levt.refine.wish import Wish
+from levt.text.normalise import Normalisation
 from levt.text.tokenizer import Tokenizer
 
 LINES = ["a dog runs over the snow", "the dogs (cold) are 10 cm high", "Hundehütte, naïve ▁ 犬が走る"] * 6
 BPE = Tokenizer.train(LINES, 330)
+FOLDED = Tokenizer.train(
+    LINES, 330, normalisation=Normalisation(form="NFKC", lowercase=True, collapse_spaces=True)
+)
 PIECES = Tokenizer.from_pieces(["do@@", "gs", "a", "the", "run", "cat@@", "s", "."], continuation="@@")
 texts = st.text(st.sampled_from("adogs runté犬1.(\u0301▁\ue000ß") | st.characters(codec="utf-8"), max_size=18)
 
@@ -45,15 +49,15 @@ def answer(wishes: list[Wish], policy: Policy, tokenizer: Tokenizer = BPE) -> li
 
 
 @st.composite
-def kept(draw: st.DrawFn) -> dict[str, Any]:
-    draft = BPE.normalise(draw(texts))
+def kept(draw: st.DrawFn, tokenizer: Tokenizer) -> dict[str, Any]:
+    draft = tokenizer.normalise(draw(texts))
     keep: list[Any] = []
     for _ in range(draw(st.integers(0, 2)) if draft.strip() else 0):
         start = draw(st.integers(0, len(draft) - 1))
         end = draw(st.integers(start + 1, len(draft)))
         if draft[start:end].strip():
             keep.append((start, end) if draw(st.booleans()) else draft[start:end])
-    terms = [term for term in draw(st.lists(texts, max_size=3)) if BPE.normalise(term).strip()]
+    terms = [term for term in draw(st.lists(texts, max_size=3)) if tokenizer.normalise(term).strip()]
     return {
         "draft": draft,
         "keep": tuple(keep),
@@ -64,16 +68,20 @@ def kept(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-@settings(deadline=None, max_examples=150)
-@given(st.lists(kept(), min_size=1, max_size=2), st.integers(0, 10**6))
-def test_what_must_stay_or_appear_is_in_the_text(made: list[dict[str, Any]], seed: int) -> None:
+@pytest.mark.parametrize("tokenizer", [BPE, FOLDED], ids=["plain", "folded"])
+@settings(deadline=None, max_examples=100)
+@given(st.data(), st.integers(0, 10**6))
+def test_what_must_stay_or_appear_is_in_the_text(
+    tokenizer: Tokenizer, data: st.DataObject, seed: int
+) -> None:
+    made = data.draw(st.lists(kept(tokenizer), min_size=1, max_size=2))
     wishes = [Wish(**{**parts, "options": Options(max_iterations=parts["options"])}) for parts in made]
-    outcomes = answer(wishes, Hostile(seed, vocabulary=BPE.size))
+    outcomes = answer(wishes, Hostile(seed, vocabulary=tokenizer.size), tokenizer)
     for wish, outcome in zip(wishes, outcomes, strict=True):
-        text = BPE.decode(outcome.tokens)
+        text = tokenizer.decode(outcome.tokens)
         parts = [item if isinstance(item, str) else wish.draft[item[0] : item[1]] for item in wish.keep]
         for part in (*parts, *wish.terms):
-            assert BPE.normalise(part).strip() in text
+            assert tokenizer.normalise(part).strip() in text
         state = outcome.request.draft
         for round_ in outcome.rounds:
             state = round_.script.apply(state)
@@ -81,18 +89,21 @@ def test_what_must_stay_or_appear_is_in_the_text(made: list[dict[str, Any]], see
         if wish.ordered:
             at = 0
             for term in wish.terms:
-                at = text.index(BPE.normalise(term).strip(), at)
+                at = text.index(tokenizer.normalise(term).strip(), at)
 
 
-@settings(deadline=None, max_examples=100)
+@pytest.mark.parametrize("tokenizer", [BPE, FOLDED], ids=["plain", "folded"])
+@settings(deadline=None, max_examples=60)
 @given(texts, st.lists(texts, min_size=1, max_size=2), st.integers(0, 10**6))
-def test_what_must_go_is_not_in_the_text(draft: str, drop: list[str], seed: int) -> None:
-    drop = [text for text in drop if BPE.normalise(text).strip()]
+def test_what_must_go_is_not_in_the_text(
+    tokenizer: Tokenizer, draft: str, drop: list[str], seed: int
+) -> None:
+    drop = [text for text in drop if tokenizer.normalise(text).strip()]
     assume(drop)
     wish = Wish(source="x", draft=draft, drop=tuple(drop), options=Options(max_iterations=3))
-    [outcome] = answer([wish], Hostile(seed, vocabulary=BPE.size))
+    [outcome] = answer([wish], Hostile(seed, vocabulary=tokenizer.size), tokenizer)
     for text in drop:
-        assert not whole(BPE.decode(outcome.tokens), BPE.normalise(text).strip())
+        assert not whole(tokenizer.decode(outcome.tokens), tokenizer.normalise(text).strip())
 
 
 def test_a_byte_beside_a_character_in_bytes_cannot_break_it() -> None:

@@ -133,6 +133,9 @@ class Model:
         single = isinstance(text, str)
         texts = [text] if isinstance(text, str) else list(text)
         drafts = [draft] if isinstance(draft, str) else list(draft)
+        for given in (*texts, *drafts):
+            if not isinstance(given, str):
+                raise InputError(f"a text must be a string, got {given!r}")
         if len(texts) != len(drafts) or single != isinstance(draft, str):
             raise InputError(f"there must be one draft per text, {len(texts)} here, got {len(drafts)}")
         if self.kind == "levt":
