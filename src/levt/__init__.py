@@ -1,22 +1,13 @@
 """levt: text generation by editing. The names listed in ``__all__`` are the public surface; nothing else is promised.
 
-They are loaded when they are first used, so that ``import levt`` is quick and does not import torch.
+They are loaded when they are first used, so that ``import levt`` is quick and does not import torch. What they
+are is written down for type checkers in ``__init__.pyi``.
 """
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from levt.errors import LevtError
-
-if TYPE_CHECKING:
-    from levt.edits.trace import Trace
-    from levt.engine.batching import Budget
-    from levt.engine.model import Model, load
-    from levt.engine.result import Result
-    from levt.refine.options import Options
-    from levt.refine.rerank import Candidates
-    from levt.refine.search import SearchOptions
-    from levt.refine.wish import Wish
 
 __version__ = "0.1.0"
 

@@ -1,13 +1,13 @@
 """The Python API with tiny random models: order, batches, traces, steering, and what is refused."""
 
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tiny_models import LINES, TOKENIZERS, save_tiny, tiny
 
 import levt
 from levt.edits.trace import Trace
@@ -16,6 +16,7 @@ from levt.engine.result import Result
 from levt.errors import ConfigError, InputError, ModelError
 from levt.refine.options import Options
 from levt.refine.wish import Wish
+from tiny_models import LINES, TOKENIZERS, save_tiny, tiny
 
 TEXTS = [
     *dict.fromkeys(LINES), "dog", "snow over snow over snow over snow", "", "  ", "Ünïcode 犬 \u2028 x", "a b c d e f",
@@ -255,6 +256,8 @@ def test_the_public_surface() -> None:
     assert set(levt.__all__) <= set(dir(levt))
     for name in levt.__all__:
         assert getattr(levt, name) is not None
+    stub = Path(levt.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+    assert {*re.findall(r" as (\w+)", stub), "__version__"} == set(levt.__all__)
     with pytest.raises(AttributeError):
         levt.nosuch  # noqa: B018
     code = (
