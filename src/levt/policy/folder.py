@@ -5,7 +5,6 @@ that a model that loads is the model that was saved. Knows no hub and no engine.
 """
 
 import contextlib
-import importlib.metadata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
+from levt import __version__
 from levt.errors import ModelError, raise_all
 from levt.policy.atomic import whole_folder
 from levt.policy.build import build
@@ -89,7 +89,7 @@ def save_folder(
         (new / CARD).write_text(card.render(), encoding="utf-8")
         written = FolderConfig(
             model=config,
-            levt=importlib.metadata.version("levt"),
+            levt=__version__,
             dtype=dtype,
             separate_tokenizers=tokenizers.separate,
             files={
