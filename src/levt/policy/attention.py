@@ -90,7 +90,9 @@ class PackedPattern:
         asked, seen = self.queries, self.keys
         lengths = (asked.offsets, seen.offsets, asked.longest, seen.longest)
         if dropout == 0 and fits(q, seen.longest):
-            return asked.clean(short_attention(q, k, v, *lengths, self.causal))
+            return asked.clean(
+                short_attention(q, k, v, asked.offsets, seen.offsets, seen.longest, self.causal)
+            )
         if dropout == 0 and varlen_attn is not None and varlen_fits(q):
             out: Tensor = varlen_attn(q, k, v, *lengths, **(CAUSAL if self.causal else {}))
             return asked.clean(out)

@@ -26,7 +26,6 @@ def short_attention(
     v: Tensor,
     q_offsets: Tensor,
     k_offsets: Tensor,
-    longest_q: int,
     longest_k: int,
     causal: bool,
 ) -> Tensor:
@@ -34,7 +33,7 @@ def short_attention(
     from levt.policy import short_kernels
 
     q, k, v = (x if x.stride(-1) == 1 else x.contiguous() for x in (q, k, v))
-    return short_kernels.forward(q, k, v, q_offsets, k_offsets, (longest_q, longest_k), causal)
+    return short_kernels.forward(q, k, v, q_offsets, k_offsets, longest_k, causal)
 
 
 @short_attention.register_fake
@@ -50,7 +49,6 @@ def short_attention_backward(
     v: Tensor,
     q_offsets: Tensor,
     k_offsets: Tensor,
-    longest_q: int,
     longest_k: int,
     causal: bool,
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -58,7 +56,7 @@ def short_attention_backward(
     from levt.policy import short_kernels
 
     do, q, k, v = (x if x.stride(-1) == 1 else x.contiguous() for x in (do, q, k, v))
-    return short_kernels.backward(do, q, k, v, q_offsets, k_offsets, (longest_q, longest_k), causal)
+    return short_kernels.backward(do, q, k, v, q_offsets, k_offsets, longest_k, causal)
 
 
 @short_attention_backward.register_fake
@@ -74,7 +72,7 @@ def _save(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
 
 def _differentiate(ctx: Any, do: Tensor) -> tuple[Tensor | None, ...]:
     gradients = short_attention_backward(do, *ctx.saved_tensors, *ctx.rest)
-    return (*gradients, None, None, None, None, None)
+    return (*gradients, None, None, None, None)
 
 
 short_attention.register_autograd(_differentiate, setup_context=_save)

@@ -63,15 +63,18 @@ def forward_kernel(
     o_h,
     scale,
     CAUSAL: tl.constexpr,
+    LOW: tl.constexpr,
     BLOCK_Q: tl.constexpr,
     BLOCK_K: tl.constexpr,
     E: tl.constexpr,
 ):
-    """The output of one head of one row."""
+    """The output of one head of one row, if it has more than LOW and at most BLOCK_K keys."""
     row, head = tl.program_id(0), tl.program_id(1)
     q_begin, q_end = tl.load(q_offsets + row).to(tl.int64), tl.load(q_offsets + row + 1).to(tl.int64)
     k_begin, k_end = tl.load(k_offsets + row).to(tl.int64), tl.load(k_offsets + row + 1).to(tl.int64)
     k_length = (k_end - k_begin).to(tl.int32)
+    if (k_length <= LOW) | (k_length > BLOCK_K):
+        return
     e, columns = tl.arange(0, E), tl.arange(0, BLOCK_K)
     real = columns[:, None] < k_length
     k = tl.load(K + (k_begin + columns)[:, None] * k_t + head * k_h + e[None, :], mask=real, other=0.0)
@@ -110,15 +113,18 @@ def backward_kernel(
     d_h,
     scale,
     CAUSAL: tl.constexpr,
+    LOW: tl.constexpr,
     BLOCK_Q: tl.constexpr,
     BLOCK_K: tl.constexpr,
     E: tl.constexpr,
 ):
-    """The gradients of one head of one row; those of q, k and v have the same strides."""
+    """The gradients of one head of one row of this size; those of q, k and v have the same strides."""
     row, head = tl.program_id(0), tl.program_id(1)
     q_begin, q_end = tl.load(q_offsets + row).to(tl.int64), tl.load(q_offsets + row + 1).to(tl.int64)
     k_begin, k_end = tl.load(k_offsets + row).to(tl.int64), tl.load(k_offsets + row + 1).to(tl.int64)
     k_length = (k_end - k_begin).to(tl.int32)
+    if (k_length <= LOW) | (k_length > BLOCK_K):
+        return
     e, columns = tl.arange(0, E), tl.arange(0, BLOCK_K)
     real = columns[:, None] < k_length
     k = tl.load(K + (k_begin + columns)[:, None] * k_t + head * k_h + e[None, :], mask=real, other=0.0)
@@ -143,9 +149,14 @@ def backward_kernel(
     tl.store(dV + at, dv.to(dV.dtype.element_ty), mask=real)
 
 
-def _blocks(longest_q: int, longest_k: int) -> tuple[int, int]:
-    block_k = max(16, triton.next_power_of_2(longest_k))
-    return max(16, min(64 if block_k <= 64 else 32, triton.next_power_of_2(longest_q))), block_k
+def sizes(longest_k: int) -> list[tuple[int, int]]:
+    """Sizes of rows, (more keys than, at most): each has its own launch, whose tile is no larger than needed.
+
+    The longest row decides about the last size alone; most rows are much shorter.
+    """
+    tops = [32, 64, 128]
+    tops = [top for top in tops if top < longest_k] + [next(top for top in tops if top >= longest_k)]
+    return list(zip([-1, *tops], tops, strict=False))
 
 
 def forward(
@@ -154,17 +165,18 @@ def forward(
     v: Tensor,
     q_offsets: Tensor,
     k_offsets: Tensor,
-    longest: tuple[int, int],
+    longest_k: int,
     causal: bool,
 ) -> Tensor:
     """Launch the forward kernel; places in no row are left unwritten."""
     out = torch.empty(q.shape, dtype=q.dtype, device=q.device)
-    block_q, block_k = _blocks(*longest)
     grid = (q_offsets.shape[0] - 1, q.shape[1])
     strides = [s for x in (q, k, v, out) for s in x.stride()[:2]]
-    forward_kernel[grid](
-        q, k, v, out, q_offsets, k_offsets, *strides, q.shape[2] ** -0.5, causal, block_q, block_k, q.shape[2]
-    )  # fmt: skip
+    for low, top in sizes(longest_k):
+        forward_kernel[grid](
+            q, k, v, out, q_offsets, k_offsets, *strides, q.shape[2] ** -0.5, causal, low, 64 if top == 64 else 32,
+            top, q.shape[2],
+        )  # fmt: skip
     return out
 
 
@@ -175,16 +187,16 @@ def backward(
     v: Tensor,
     q_offsets: Tensor,
     k_offsets: Tensor,
-    longest: tuple[int, int],
+    longest_k: int,
     causal: bool,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Launch the backward kernel; places in no row are left unwritten."""
     dq, dk, dv = (torch.empty(x.shape, dtype=x.dtype, device=x.device) for x in (q, k, v))
-    block_q, block_k = _blocks(*longest)
     grid = (q_offsets.shape[0] - 1, q.shape[1])
     strides = [s for x in (q, k, v, do, dq) for s in x.stride()[:2]]
-    backward_kernel[grid](
-        q, k, v, do, dq, dk, dv, q_offsets, k_offsets, *strides, q.shape[2] ** -0.5, causal,
-        block_q, block_k, q.shape[2], num_warps=4 if block_k <= 64 else 8,
-    )  # fmt: skip
+    for low, top in sizes(longest_k):
+        backward_kernel[grid](
+            q, k, v, do, dq, dk, dv, q_offsets, k_offsets, *strides, q.shape[2] ** -0.5, causal, low,
+            64 if top == 64 else 32, top, q.shape[2], num_warps=4 if top <= 64 else 8,
+        )  # fmt: skip
     return dq, dk, dv
