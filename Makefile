@@ -29,7 +29,7 @@ lint: setup ## format check, lint, types, direction of imports
 	$(BIN)/lint-imports
 
 test: lint ## everything a change must pass
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2
 
 bench: setup ## speed, beside the rivals, on this machine
 	$(BIN)/python benchmarks/oracle.py
