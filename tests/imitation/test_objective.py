@@ -1,5 +1,6 @@
 """The objective: equal to a slow computation row by row, whatever lies beside a row."""
 
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,7 +80,7 @@ def obvious(model: LevT, found: Case, count: int, *, joint: bool) -> tuple[Tenso
         # Counts between what stays.
         log_p = model.placeholder(memory, torch.tensor([y_ins[i]]))[0]
         place = [j for j, token in enumerate(holes[i]) if token != PLH]
-        for gap, (left, right) in enumerate(zip(place, place[1:], strict=False)):
+        for gap, (left, right) in enumerate(itertools.pairwise(place)):
             label = min(right - left - 1, model.config.max_count)
             sums[1] += smoothed(log_p[gap], label, CONFIG.decision_smoothing)
             counts[1] += 1

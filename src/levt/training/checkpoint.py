@@ -65,17 +65,16 @@ def read_checkpoint(folder: Path, identity: dict[str, Any]) -> tuple[Standing, d
         if set(found) != {f.name for f in fields(Standing)}:
             raise KeyError(*(set(found) ^ {f.name for f in fields(Standing)}))
         standing = Standing(**{**found, "position": Position(**found["position"])})
+        known = dict(record["identity"])
         state = load_file(folder / "weights.safetensors")
     except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
         raise ModelError(
             f"the checkpoint {folder} is damaged: {type(error).__name__} {error}",
             hint="remove this folder; training resumes from the checkpoint before it",
         ) from error
-    other = sorted(
-        k for k in identity.keys() | record["identity"].keys() if identity.get(k) != record["identity"].get(k)
-    )
+    other = sorted(k for k in identity.keys() | known.keys() if identity.get(k) != known.get(k))
     if other:
-        was = ", ".join(f"{k} was {record['identity'].get(k)!r} and is {identity.get(k)!r}" for k in other)
+        was = ", ".join(f"{k} was {known.get(k)!r} and is {identity.get(k)!r}" for k in other)
         raise ModelError(
             f"{folder} belongs to a run with other settings: {was}",
             hint="use another --out folder, or the settings of that run",
@@ -94,8 +93,8 @@ def checkpoint_path(run: Path, step: int) -> Path:
 
 
 def prune(run: Path, keep: int) -> None:
-    """Remove all but the last ``keep`` checkpoints."""
-    for old in checkpoints(run)[:-keep]:
+    """Remove all but the last ``keep`` checkpoints, and what a killed run has left half-written."""
+    for old in [*checkpoints(run)[:-keep], *(run / "checkpoints").glob(".step-*")]:
         shutil.rmtree(old)
 
 

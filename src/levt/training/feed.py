@@ -70,16 +70,20 @@ class Feed:
     def _run(self) -> None:
         try:
             for micro in self._micros():
-                while not self._stop.is_set():
-                    try:
-                        self._queue.put(micro, timeout=0.2)
-                        break
-                    except queue.Full:
-                        continue
-                if self._stop.is_set():
+                if not self._handed_over(micro):
                     return
         except BaseException as error:  # handed to the thread that waits for data
-            self._queue.put(error)
+            self._handed_over(error)
+
+    def _handed_over(self, item: Micro | BaseException) -> bool:
+        """Put something into the queue as soon as there is room; False if nobody wants it any more."""
+        while not self._stop.is_set():
+            try:
+                self._queue.put(item, timeout=0.2)
+                return True
+            except queue.Full:
+                continue
+        return False
 
     def next(self) -> Micro:
         """The next micro-batch."""

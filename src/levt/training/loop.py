@@ -99,6 +99,8 @@ class Trainer:
         )
         self.standing = self._resume()
         self.stop_asked: str | None = None
+        self.agreed = self.standing.seconds
+        """Time spent on the run, by the clock of the first process: all must end, and learn, alike."""
 
     def _resume(self) -> Standing:
         found = checkpoints(self.folder)
@@ -118,7 +120,17 @@ class Trainer:
         """The share of the run that is over, by steps or by minutes, whichever ends first."""
         by_steps = self.standing.step / self.config.max_steps
         minutes = self.config.max_minutes
-        return max(by_steps, self.seconds / 60 / minutes) if minutes else by_steps
+        return max(by_steps, self.agreed / 60 / minutes) if minutes else by_steps
+
+    @property
+    def out_of_patience(self) -> bool:
+        """Whether the score has not become better for too long."""
+        return 0 < self.config.patience <= self.standing.stale
+
+    @property
+    def over(self) -> bool:
+        """Whether the run has reached its end."""
+        return self.standing.step >= self.config.max_steps or self.progress >= 1 or self.out_of_patience
 
     def run(self) -> Standing:
         """Train until an end is reached, or somebody asks to stop; then the last checkpoint is written."""
@@ -133,9 +145,11 @@ class Trainer:
                     f"out of memory with tokens = {self.config.tokens}: {str(error).splitlines()[0]}",
                     hint="lower --training.tokens and raise --training.accumulate by the same factor",
                 ) from error
-            if self.config.average > 1 and self.stop_asked is None:
-                self._average(log)
-            if self.stop_asked:
+            if self.over:
+                if self.config.average > 1:
+                    self._average(log)
+                log.record("end", self.standing.step, best=self.standing.best, seconds=self.seconds)
+            else:
                 log.say(f"stopped by {self.stop_asked} at step {self.standing.step:,}; run again to go on")
         return self.standing
 
@@ -146,7 +160,8 @@ class Trainer:
                 self.lessons.objective(self.model), self.weights, feed.sizes, len(losses), config, self.world
             )
             tokens, decisions, last = 0, [0.0] * len(losses), time.monotonic()
-            while self.standing.step < config.max_steps and self.progress < 1 and not self._asked_to_stop():
+            before = self.standing.step
+            while self._goes_on():
                 step = self.standing.step + 1
                 micros: list[Micro] = [feed.next() for _ in range(config.accumulate)]
                 stepper.step(step, learning_rate(config, step, self.progress), micros)
@@ -160,12 +175,13 @@ class Trainer:
                 if step % config.validate_every == 0 and self.validation:
                     self._validate(log)
                     last = time.monotonic()
-                    if config.patience and self.standing.stale >= config.patience:
+                    if self.out_of_patience:
                         log.say(f"no better {self.validation.name} in {config.patience} validations")
-                        break
                 if step % config.save_every == 0:
                     self._write()
-            if self.validation and self.standing.step % config.validate_every and not self.stop_asked:
+            if self.standing.step == before and before:
+                return  # a run that was over before
+            if self.validation and self.standing.step % config.validate_every and self.over:
                 self._validate(log)
             self._write()
 
@@ -206,12 +222,13 @@ class Trainer:
     def _validate(self, log: Log) -> None:
         """Judge the weights of now; keep them if they are the best so far."""
         assert self.validation is not None
+        score, start = 0.0, time.monotonic()
         if self.world.first:
-            start = time.monotonic()
             self._load_judged(self.weights.named())
             score = self.validation.score(self.judged)
-            self._judge(log, score, time.monotonic() - start)
-        self.world.barrier()
+        # Everybody hears of it, so that all lose their patience together.
+        score = float(self.world.sum(torch.tensor([score], dtype=torch.float64)))
+        self._judge(log, score, time.monotonic() - start)
 
     def _judge(self, log: Log, score: float, seconds: float, what: str = "") -> None:
         assert self.validation is not None
@@ -219,9 +236,9 @@ class Trainer:
         better = self.validation.better(score, self.standing.best)
         if better:
             self._stand(best=score, best_step=step, stale=0)
-            self.save(
-                self.judged, {"step": step, self.validation.name: score, "seconds": round(self.seconds, 1)}
-            )
+            if self.world.first:
+                note = {"step": step, self.validation.name: score, "seconds": round(self.seconds, 1)}
+                self.save(self.judged, note)
         else:
             self._stand(stale=self.standing.stale + 1)
         log.record(
@@ -252,11 +269,13 @@ class Trainer:
                 self.save(self.judged, {"step": self.standing.step, "seconds": round(self.seconds, 1)})
         self.world.barrier()
 
-    def _asked_to_stop(self) -> bool:
-        asked = self.world.sum(torch.tensor([float(self.stop_asked is not None)]))
-        if bool(asked.item()) and self.stop_asked is None:
+    def _goes_on(self) -> bool:
+        """Whether there is another step; all processes agree."""
+        mine = [float(self.stop_asked is not None), self.seconds if self.world.first else 0.0]
+        asked, self.agreed = self.world.sum(torch.tensor(mine, dtype=torch.float64)).tolist()
+        if asked and self.stop_asked is None:
             self.stop_asked = "another process"
-        return bool(asked.item())
+        return not asked and not self.over
 
     @contextmanager
     def _signals(self) -> Iterator[None]:

@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from levt.errors import ModelError, raise_all
 from levt.training.config import TrainingConfig
 
 ALIGN = 128
@@ -31,10 +32,9 @@ class FlatWeights:
         self.master = nn.Parameter(torch.zeros(size, device=device))
         self.master.grad = torch.zeros(size, device=device)
         # In full precision the model works on the master itself.
-        self.working = (
-            self.master.data if dtype == torch.float32 else torch.zeros(size, dtype=dtype, device=device)
-        )
-        self.gradient = self.master.grad if dtype == torch.float32 else torch.zeros_like(self.working)
+        self.apart = dtype != torch.float32
+        self.working = torch.zeros(size, dtype=dtype, device=device) if self.apart else self.master.data
+        self.gradient = torch.zeros_like(self.working) if self.apart else self.master.grad
         for name, parameter in zip(self.names, parameters, strict=True):
             self._view(self.master.data, name).copy_(parameter.data)
             parameter.data = self._view(self.working, name)
@@ -65,7 +65,7 @@ class FlatWeights:
     def step(self) -> None:
         """Clip, update, average, copy back, and forget the gradient. Nothing waits for the device."""
         assert self.master.grad is not None
-        if self.gradient is not self.master.grad:
+        if self.apart:
             self.master.grad.copy_(self.gradient)
         self.norm.copy_(torch.linalg.vector_norm(self.master.grad))
         self.bad.copy_(~self.norm.isfinite())
@@ -78,7 +78,7 @@ class FlatWeights:
             count = self.optimiser.state[self.master]["step"]
             decay = ((1 + count) / (10 + count)).clamp(max=self.config.ema)
             self.average.lerp_(self.master.data, (1 - decay).to(self.average.dtype))
-        if self.working is not self.master.data:
+        if self.apart:
             self.working.copy_(self.master.data)
         self.gradient.zero_()
 
@@ -101,9 +101,17 @@ class FlatWeights:
 
     @torch.no_grad()
     def restore(self, state: dict[str, Tensor]) -> None:
-        """Take over what ``state`` gave."""
+        """Take over what ``state`` gave; a run that had no moving average begins one."""
+        state = {"average": state["master"], **state} if "master" in state else state
+        problems = [
+            f"{name} must have the shape {tuple(tensor.shape)}, is "
+            + (str(tuple(state[name].shape)) if name in state else "missing")
+            for name, tensor in self.state().items()
+            if name not in state or state[name].shape != tensor.shape
+        ]
+        raise_all(ModelError, "the weights of the checkpoint", problems)
         for name, tensor in self.state().items():
             tensor.copy_(state[name].to(tensor.device))
-        if self.working is not self.master.data:
+        if self.apart:
             self.working.copy_(self.master.data)
         self.gradient.zero_()

@@ -1,0 +1,123 @@
+"""Checkpoints: whole or not there, refused where they are damaged or of another run."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from levt.errors import ModelError
+from levt.training.checkpoint import (
+    Standing,
+    average_masters,
+    checkpoint_path,
+    checkpoints,
+    prune,
+    read_checkpoint,
+    write_checkpoint,
+)
+from levt.training.feed import Position
+
+STANDING = Standing(step=7, position=Position(1, 3), seconds=2.5, best=31.25, best_step=4, stale=1)
+STATE = {"master": torch.arange(6.0), "step": torch.tensor([7.0])}
+IDENTITY = {"seed": 1, "model": {"width": 8}}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = checkpoint_path(tmp_path, 7)
+    write_checkpoint(path, STANDING, STATE, IDENTITY)
+    return path
+
+
+def test_comes_back_as_it_was(folder: Path) -> None:
+    standing, state = read_checkpoint(folder, IDENTITY)
+    assert standing == STANDING
+    assert all(torch.equal(state[name], tensor) for name, tensor in STATE.items())
+    assert [path.name for path in folder.parent.iterdir()] == ["step-00000007"]
+
+
+@pytest.mark.parametrize("name", ["state.json", "weights.safetensors"])
+@pytest.mark.parametrize("damage", ["missing", "empty", "cut", "garbage", "a list", "other keys"])
+def test_damage_is_named(folder: Path, name: str, damage: str) -> None:
+    path = folder / name
+    data = path.read_bytes()
+    if damage == "missing":
+        path.unlink()
+    else:
+        path.write_bytes(
+            {
+                "empty": b"",
+                "cut": data[: len(data) // 2],
+                "garbage": b"\xff" * 100,
+                "a list": b"[1, 2]",
+                "other keys": b'{"version": 1, "standing": {}, "identity": {}}',
+            }[damage]
+        )
+    with pytest.raises(ModelError, match=r"step-00000007 is damaged") as caught:
+        read_checkpoint(folder, IDENTITY)
+    assert "resumes from the checkpoint before it" in str(caught.value)
+
+
+@pytest.mark.parametrize("key", ["version", "standing", "identity"])
+def test_a_record_without_a_key_is_damaged(folder: Path, key: str) -> None:
+    record = json.loads((folder / "state.json").read_text("utf-8"))
+    del record[key]
+    (folder / "state.json").write_text(json.dumps(record), encoding="utf-8")
+    with pytest.raises(ModelError, match="is damaged: KeyError"):
+        read_checkpoint(folder, IDENTITY)
+
+
+def test_another_version_is_refused(folder: Path) -> None:
+    record = json.loads((folder / "state.json").read_text("utf-8"))
+    (folder / "state.json").write_text(json.dumps({**record, "version": 99}), encoding="utf-8")
+    with pytest.raises(ModelError, match="of version 99, not 1"):
+        read_checkpoint(folder, IDENTITY)
+
+
+def test_another_run_is_refused_with_what_differs(folder: Path) -> None:
+    with pytest.raises(ModelError, match="seed was 1 and is 2, workers was None and is 4"):
+        read_checkpoint(folder, {**IDENTITY, "seed": 2, "workers": 4})
+
+
+def test_a_failed_write_leaves_the_old_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = (folder / "weights.safetensors").read_bytes()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "no space left on device")
+
+    monkeypatch.setattr("levt.training.checkpoint.save_file", full)
+    with pytest.raises(OSError, match="no space"):
+        write_checkpoint(folder, Standing(step=8), STATE, IDENTITY)
+    assert (folder / "weights.safetensors").read_bytes() == before
+    assert read_checkpoint(folder, IDENTITY)[0] == STANDING
+    assert len(list(folder.parent.iterdir())) == 1
+
+
+def test_half_written_ones_are_neither_counted_nor_kept(tmp_path: Path) -> None:
+    for step in (100, 9, 20):
+        write_checkpoint(checkpoint_path(tmp_path, step), Standing(step=step), STATE, IDENTITY)
+    # What kill -9 leaves: a folder without its name, and one whose record is missing.
+    shutil.copytree(checkpoint_path(tmp_path, 100), tmp_path / "checkpoints" / ".step-00000120.abc")
+    checkpoint_path(tmp_path, 130).mkdir()
+    assert [path.name for path in checkpoints(tmp_path)] == [
+        "step-00000009",
+        "step-00000020",
+        "step-00000100",
+    ]
+    prune(tmp_path, 2)
+    assert [path.name for path in checkpoints(tmp_path)] == ["step-00000020", "step-00000100"]
+    assert not list((tmp_path / "checkpoints").glob(".step-*"))
+
+
+def test_no_run_has_no_checkpoints(tmp_path: Path) -> None:
+    assert checkpoints(tmp_path / "nothing") == []
+
+
+def test_average_of_masters(tmp_path: Path) -> None:
+    paths = []
+    for step, value in enumerate((1.0, 2.0, 6.0)):
+        paths.append(checkpoint_path(tmp_path, step))
+        write_checkpoint(paths[-1], Standing(step=step), {"master": torch.full((3,), value)}, IDENTITY)
+    assert average_masters(paths).tolist() == [3.0, 3.0, 3.0]

@@ -1,0 +1,326 @@
+"""The training loop: stopping and going on is as if nothing had been, the best is kept, every end is clean."""
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from small_runs import Saved, config, copy_store, same, trainer, weights
+from torch import nn
+
+from levt.data.store import Store
+from levt.errors import ModelError
+from levt.training.checkpoint import checkpoint_path, checkpoints, read_checkpoint
+from levt.training.log import read_log
+from levt.training.loop import Trainer, TrainingFailed, Validation
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return copy_store(tmp_path_factory.mktemp("store"), draft=True)
+
+
+def at_step(run: Trainer, number: int, action: Callable[[], None]) -> None:
+    """Do something right after the weights have taken their so-manieth step."""
+    original, made = run.weights.step, [0]
+
+    def step() -> None:
+        original()
+        made[0] += 1
+        if made[0] == number:
+            action()
+
+    run.weights.step = step  # type: ignore[method-assign]
+
+
+def losses(folder: Path) -> list[tuple[float, ...]]:
+    records = [r for r in read_log(folder / "log.jsonl") if r["event"] == "train"]
+    names = [n for n in ("delete", "placeholder", "token") if n in records[0]]
+    return [(r["step"], r["learning_rate"], *(r[name] for name in names)) for r in records]
+
+
+def score_of(model: nn.Module) -> float:
+    """Any number that depends on every weight."""
+    return sum(p.detach().abs().sum().item() for p in model.parameters())
+
+
+VALIDATION = Validation(score_of, "sum")
+
+
+class Crash(Exception):
+    """Power is gone."""
+
+
+def crash() -> None:
+    raise Crash
+
+
+@pytest.mark.parametrize("kind", ["levt", "ar"])
+@pytest.mark.parametrize("schedule", ["inverse-sqrt", "cosine"])
+def test_going_on_is_as_if_it_had_never_stopped(
+    store: Store, tmp_path: Path, kind: str, schedule: str
+) -> None:
+    """To the last bit: weights, moments, average, losses, learning rates, scores. With dropout and sampling."""
+    settings = config(max_steps=14, accumulate=2, ema=0.9, schedule=schedule)
+    whole = trainer(store, tmp_path / "whole", settings, kind=kind, validation=VALIDATION)
+    wanted = whole.run()
+
+    folder = tmp_path / "pieces"
+    first = trainer(store, folder, settings, kind=kind, validation=VALIDATION)
+    at_step(first, 5, lambda: signal.raise_signal(signal.SIGTERM))  # writes a checkpoint at 5
+    assert first.run().step == 5
+    second = trainer(store, folder, settings, kind=kind, validation=VALIDATION, seed=99)
+    assert second.standing.step == 5
+    at_step(second, 5, crash)  # at 10: the checkpoint of 8 is the last
+    with pytest.raises(Crash):
+        second.run()
+    third = trainer(store, folder, settings, kind=kind, validation=VALIDATION, seed=98)
+    assert third.standing.step == 8
+    found = third.run()
+
+    assert same(weights(whole), weights(third))
+    assert losses(folder) == losses(tmp_path / "whole")
+    assert (found.step, found.position) == (14, wanted.position)
+    assert (found.best, found.best_step, found.stale) == (wanted.best, wanted.best_step, wanted.stale)
+    scores = [
+        [(r["step"], r["score"]) for r in read_log(path / "log.jsonl") if r["event"] == "validate"]
+        for path in (tmp_path / "whole", folder)
+    ]
+    assert scores[0] == scores[1]
+    assert [step for step, _ in scores[0]] == [4, 8, 12, 14]
+
+
+def test_a_run_that_is_over_is_left_alone(store: Store, tmp_path: Path) -> None:
+    settings = config(max_steps=6)
+    done = trainer(store, tmp_path, settings, validation=VALIDATION)
+    done.run()
+    log, files = (tmp_path / "log.jsonl").read_text("utf-8"), sorted(tmp_path.rglob("*"))
+    assert '"event": "end"' in log.splitlines()[-1]
+    save = Saved()
+    again = trainer(store, tmp_path, settings, validation=VALIDATION, save=save)
+    assert again.run().step == 6
+    assert same(weights(done), weights(again))
+    assert save.notes == []
+    assert sorted(tmp_path.rglob("*")) == files
+    more = trainer(store, tmp_path, config(max_steps=9), validation=VALIDATION)
+    assert more.run().step == 9
+
+
+def test_another_seed_or_size_is_refused(store: Store, tmp_path: Path) -> None:
+    trainer(store, tmp_path, config(max_steps=2)).run()
+    with pytest.raises(ModelError, match="seed was 1 and is 2"):
+        trainer(store, tmp_path, config(max_steps=2, seed=2))
+    with pytest.raises(ModelError, match="tokens was 128 and is 192"):
+        trainer(store, tmp_path, config(max_steps=2, tokens=192))
+
+
+def test_a_damaged_checkpoint_is_named_and_the_one_before_it_serves(store: Store, tmp_path: Path) -> None:
+    trainer(store, tmp_path, config(max_steps=8)).run()
+    last = checkpoint_path(tmp_path, 8)
+    (last / "weights.safetensors").write_bytes(b"x")
+    with pytest.raises(ModelError, match="step-00000008 is damaged"):
+        trainer(store, tmp_path, config(max_steps=8))
+    for path in last.iterdir():
+        path.unlink()
+    last.rmdir()
+    assert trainer(store, tmp_path, config(max_steps=8)).standing.step == 4
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_step_and_writes(
+    store: Store, tmp_path: Path, number: signal.Signals, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = signal.getsignal(number)
+    run = trainer(store, tmp_path, config(max_steps=50), validation=VALIDATION)
+    at_step(run, 3, lambda: signal.raise_signal(number))
+    assert run.run().step == 3
+    assert f"stopped by {number.name} at step 3; run again to go on" in capsys.readouterr().err
+    standing, state = read_checkpoint(checkpoint_path(tmp_path, 3), run.identity)
+    assert standing.step == 3
+    assert torch.equal(state["master"], run.weights.master.data)
+    assert signal.getsignal(number) == before
+
+
+def test_a_second_signal_does_not_wait(store: Store, tmp_path: Path) -> None:
+    run = trainer(store, tmp_path, config(max_steps=50))
+
+    def twice() -> None:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    at_step(run, 2, twice)
+    with pytest.raises(KeyboardInterrupt):
+        run.run()
+
+
+def test_a_signal_in_the_last_step_does_not_spoil_the_end(store: Store, tmp_path: Path) -> None:
+    """The run is over: it is validated and finished, not left half-way for ever."""
+    run = trainer(store, tmp_path, config(max_steps=6), validation=VALIDATION)
+    at_step(run, 6, lambda: signal.raise_signal(signal.SIGTERM))
+    run.run()
+    events = [(r["event"], r["step"]) for r in read_log(tmp_path / "log.jsonl")]
+    assert events[-2:] == [("validate", 6), ("end", 6)]
+
+
+def scripted(scores: list[float], *, higher: bool = True) -> Validation:
+    left = iter(scores)
+    return Validation(lambda model: next(left), "score", higher)
+
+
+@pytest.mark.parametrize(
+    ("scores", "higher", "best", "saved"),
+    [
+        ([1.0, 3.0, 2.0], True, (3.0, 8), [4, 8]),
+        ([50.0, 40.0, 45.0], False, (40.0, 8), [4, 8]),
+        ([2.0, 2.0, 2.0], True, (2.0, 4), [4]),
+        ([float("nan"), 1.0, float("nan")], True, (1.0, 8), [8]),
+        ([-5.0, -1.0, -3.0], True, (-1.0, 8), [4, 8]),
+    ],
+)
+def test_the_best_is_kept(
+    store: Store,
+    tmp_path: Path,
+    scores: list[float],
+    higher: bool,
+    best: tuple[float, int],
+    saved: list[int],
+) -> None:
+    save = Saved()
+    run = trainer(store, tmp_path, config(), validation=scripted(scores, higher=higher), save=save)
+    standing = run.run()
+    assert (standing.best, standing.best_step) == best
+    assert [note["step"] for note in save.notes] == saved
+    assert save.notes[-1]["score"] == best[0]
+
+
+def test_the_average_is_what_is_judged_and_saved(store: Store, tmp_path: Path) -> None:
+    save = Saved()
+    run = trainer(store, tmp_path, config(max_steps=4, ema=0.9), validation=VALIDATION, save=save)
+    run.run()
+    wanted = run.weights.named()
+    assert same(save.weights[-1], wanted)
+    assert not same(save.weights[-1], run.weights.named(averaged=False))
+
+
+def test_patience(store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scores = [1.0, 2.0, 1.5, 1.8, 9.0]
+    run = trainer(store, tmp_path, config(max_steps=400, patience=2), validation=scripted(scores))
+    standing = run.run()
+    assert (standing.step, standing.stale, standing.best_step) == (16, 2, 8)
+    assert "no better score in 2 validations" in capsys.readouterr().err
+    # Run again: it is over, and stays so.
+    again = trainer(store, tmp_path, config(max_steps=400, patience=2), validation=scripted([9.0]))
+    assert again.run().step == 16
+
+
+def test_minutes(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time ends a run, also over several sittings, and the rate of a falling schedule goes to 0 with it."""
+    now = [100.0]
+    monkeypatch.setattr("levt.training.loop.time.monotonic", lambda: now[0])
+
+    def made(minutes: float) -> Trainer:
+        settings = config(max_steps=1000, max_minutes=minutes, schedule="linear", warmup=0)
+        run = trainer(store, tmp_path, settings)
+        original = run.weights.step
+
+        def step() -> None:
+            original()
+            now[0] += 3.0
+
+        run.weights.step = step  # type: ignore[method-assign]
+        return run
+
+    assert made(0.5).run().step == 10
+    rates = [rate for _, rate, *_ in losses(tmp_path)]
+    assert rates == pytest.approx([0.01 * (1 - i / 10) for i in range(10)])
+    now[0] += 1000  # time between sittings does not count
+    assert made(0.5).run().step == 10
+    assert made(1.0).run().step == 20
+
+
+@pytest.mark.parametrize("average", [2, 3])
+def test_the_mean_of_the_last_checkpoints_is_judged_too(store: Store, tmp_path: Path, average: int) -> None:
+    seen: list[dict[str, torch.Tensor]] = []
+
+    def score(model: nn.Module) -> float:
+        seen.append({name: p.detach().clone() for name, p in model.named_parameters()})
+        return float(len(seen))
+
+    save = Saved()
+    settings = config(max_steps=16, average=average, keep=1)
+    run = trainer(store, tmp_path, settings, validation=Validation(score, "score"), save=save)
+    standing = run.run()
+    assert [path.name[-2:] for path in checkpoints(tmp_path)] == ["08", "12", "16"][-average:]
+    assert standing.best == 5.0
+    wanted = {name: torch.stack([s[name] for s in seen[4 - average : 4]]).mean(0) for name in seen[0]}
+    for name, tensor in wanted.items():
+        torch.testing.assert_close(save.weights[-1][name], tensor)
+    # The checkpoint is that of the run, not of the mean.
+    _, state = read_checkpoint(checkpoint_path(tmp_path, 16), run.identity)
+    begin, shape = run.weights.slices["delete_head"]
+    torch.testing.assert_close(
+        state["master"][begin : begin + shape.numel()].view(shape), seen[3]["delete_head"]
+    )
+
+
+def test_without_validation_the_last_model_is_saved(store: Store, tmp_path: Path) -> None:
+    save = Saved()
+    run = trainer(store, tmp_path, config(max_steps=6), save=save)
+    run.run()
+    assert [note["step"] for note in save.notes][-1] == 6
+    assert same(save.weights[-1], run.weights.named())
+
+
+def test_losses_that_are_not_finite_end_the_run(store: Store, tmp_path: Path) -> None:
+    run = trainer(store, tmp_path, config(max_bad_steps=3))
+    with torch.no_grad():
+        run.model.delete_head.fill_(float("nan"))  # type: ignore[operator]
+    with pytest.raises(TrainingFailed, match="4 steps had a loss or gradient that is not finite") as caught:
+        run.run()
+    assert "lower --training.learning-rate" in str(caught.value)
+    assert read_log(tmp_path / "log.jsonl")[-1]["bad_steps"] == 4
+
+
+def test_one_bad_step_is_skipped_and_told(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = trainer(store, tmp_path, config(max_steps=6))
+    original, made = run.weights.step, [0]
+
+    def step() -> None:
+        made[0] += 1
+        if made[0] == 3:
+            run.weights.gradient[0] = float("inf")
+        original()
+
+    run.weights.step = step  # type: ignore[method-assign]
+    assert run.run().step == 6
+    assert "skipped 1" in capsys.readouterr().err
+    assert run.weights.master.isfinite().all()
+    again = trainer(store, tmp_path, config(max_steps=6))
+    assert again.weights.bad_steps == 1
+
+
+def test_out_of_memory_says_what_to_do(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 9 GiB.\nGPU 0 has …")
+
+    monkeypatch.setattr("levt.training.stepper.Stepper.step", full)
+    with pytest.raises(TrainingFailed) as caught:
+        trainer(store, tmp_path, config()).run()
+    assert str(caught.value) == (
+        "out of memory with tokens = 128: CUDA out of memory. Tried to allocate 9 GiB.\n"
+        "hint: lower --training.tokens and raise --training.accumulate by the same factor"
+    )
+
+
+def test_it_learns(store: Store, tmp_path: Path) -> None:
+    for kind in ("levt", "ar"):
+        run = trainer(
+            store, tmp_path / kind, config(max_steps=60, save_every=100, warmup=10), kind=kind, dropout=0.0
+        )
+        run.run()
+        found = losses(tmp_path / kind)
+        assert sum(found[-1][2:]) < 0.8 * sum(found[0][2:])
