@@ -51,7 +51,7 @@ class Hostile:
         return self._draw(memory, y, 1, self.max_count + 1, gaps=True)
 
     def token(self, memory: Rows, y: Tensor, where: Tensor) -> Tensor:
-        return self._draw(memory, y, 2, self.vocabulary)[where]
+        return self._draw(memory, y, 2, self.vocabulary)[where].log_softmax(-1)
 
 
 class Scripted:
@@ -88,4 +88,4 @@ class Scripted:
         for i, row in enumerate(y.tolist()):
             for j, token in enumerate(self.fill([t for t in row if t])):
                 logits[i, j, token] = 50.0 if token == self.sure_of else 5.0
-        return logits[where]
+        return logits[where].log_softmax(-1)

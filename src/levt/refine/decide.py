@@ -46,17 +46,16 @@ def decide_counts(
 
 
 def decide_fill(
-    logits: Float[Tensor, "*p v"], banned: Bool[Tensor, "*p v"] | None = None
+    scores: Float[Tensor, "*p v"], banned: Bool[Tensor, "*p v"] | None = None
 ) -> tuple[Int[Tensor, "*p"], Float[Tensor, "*p"]]:
     """t̂: the most probable token of each placeholder; a special symbol is never chosen.
 
-    Log-probabilities are normalised over the whole vocabulary, special symbols and banned tokens included.
+    Scores are log π, normalised by the policy: over a whole vocabulary that is not to be done twice.
     """
-    logits = logits.float()
-    usable = logits if banned is None else logits.masked_fill(banned, float("-inf"))
-    # A slice, not a mask: whatever the logits are, the choice lies behind the special symbols.
+    usable = scores if banned is None else scores.masked_fill(banned, float("-inf"))
+    # A slice, not a mask: whatever the scores are, the choice lies behind the special symbols.
     tokens = usable[..., len(SPECIALS) :].argmax(-1) + len(SPECIALS)
-    return tokens, logits.log_softmax(-1).gather(-1, tokens.unsqueeze(-1)).squeeze(-1)
+    return tokens, scores.gather(-1, tokens.unsqueeze(-1)).squeeze(-1).float()
 
 
 def _odds(min_edit: Float[Tensor, "b"]) -> Float[Tensor, "b"]:

@@ -23,7 +23,7 @@ class Memory(Protocol):
 
 @runtime_checkable
 class Policy(Protocol):
-    """The three policies, as log-probabilities (or logits) over padded states."""
+    """The three policies over padded states, as log-probabilities; for the first two, logits will do as well."""
 
     def delete(self, memory: Any, y: Int[Tensor, "b n"]) -> Float[Tensor, "b n 2"]:
         """Keep (0) or delete (1) each token."""
