@@ -13,7 +13,10 @@ from levt.policy.config import (
     PostEditingConfig,
     RecurrentConfig,
 )
+from levt.policy.denoising import Denoising, DenoisingConfig
+from levt.policy.insertion import InsertionConfig, InsertionTransformer
 from levt.policy.levt import LevT
+from levt.policy.masked import Masked, MaskedConfig
 from levt.policy.post_editing import PostEditor
 from levt.policy.recurrent import Recurrent
 
@@ -22,6 +25,9 @@ NETWORKS: dict[type[ModelConfig], Callable[[Any], nn.Module]] = {
     AutoregressiveConfig: Autoregressive,
     PostEditingConfig: PostEditor,
     RecurrentConfig: Recurrent,
+    MaskedConfig: Masked,
+    DenoisingConfig: Denoising,
+    InsertionConfig: InsertionTransformer,
 }
 """The network of every kind of configuration."""
 

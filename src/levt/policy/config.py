@@ -3,6 +3,7 @@
 Knows no tensor. A field with the prefix ``encoder_`` that is None says: as in the decoder.
 """
 
+import importlib
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
@@ -30,11 +31,19 @@ TOWERS: dict[Sharing, tuple[tuple[Policy, ...], ...]] = {
 """Which policies stand on one decoder tower, for every way of sharing."""
 
 
+CONFIGS: dict[str, type["ModelConfig"]] = {}
+"""Every kind of network by its name; a configuration that names its kind is entered when it is defined."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ModelConfig:
     """What every kind of network has."""
 
     kind: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        if "kind" in cls.__dict__:
+            CONFIGS[cls.kind] = cls
 
     source_vocabulary: int
     """Number of source tokens, special symbols included."""
@@ -238,12 +247,6 @@ class RecurrentConfig(ModelConfig):
             yield f"width must be even for a bidirectional encoder, got {self.width}"
 
 
-CONFIGS: dict[str, type[ModelConfig]] = {
-    c.kind: c for c in (LevTConfig, AutoregressiveConfig, PostEditingConfig, RecurrentConfig)
-}
-"""Every kind of network by its name."""
-
-
 def config_from_json(saved: Mapping[str, Any]) -> ModelConfig:
     """Read what ``to_json`` wrote; unknown keys, missing keys and wrong types are errors, named together.
 
@@ -251,6 +254,8 @@ def config_from_json(saved: Mapping[str, Any]) -> ModelConfig:
     >>> config_from_json(config.to_json()) == config
     True
     """
+    # A kind may be defined beside its network; build knows them all.
+    importlib.import_module("levt.policy.build")
     if "kind" not in saved:
         raise ConfigError("config: the key 'kind' is missing", hint=f"one of {', '.join(CONFIGS)}")
     kind = saved["kind"]
