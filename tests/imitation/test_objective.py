@@ -22,7 +22,7 @@ from torch import Tensor
 
 from levt.edits.oracle_reference import align_reference
 from levt.errors import ConfigError
-from levt.imitation.expert import expert_drop
+from levt.imitation.expert import expert_match
 from levt.imitation.lesson import Arrays, LessonShape, decisions
 from levt.imitation.likelihood import Likelihood, OwnTokens
 from levt.imitation.objective import LevTObjective, ObjectiveConfig
@@ -222,7 +222,7 @@ def test_the_expert_s_deletions_of_packed_rows() -> None:
     y, target = bounded(DRAFT), bounded(TARGET)
     flat_y, rows = Packed.of_rows(y, total=200, count=12, longest=20)
     flat_target, target_rows = Packed.of_rows(target, total=150, count=12, longest=20)
-    drop = expert_drop(flat_y, rows, flat_target, target_rows).tolist()
+    drop = (expert_match(flat_y, rows, flat_target, target_rows) < 0).tolist()
     wanted = [j < 0 for a, b in zip(y, target, strict=True) for j in align_reference(a, b)]
     assert drop[: len(wanted)] == wanted
 

@@ -45,8 +45,6 @@ class Lessons(ABC):
 class LevTLessons(Lessons):
     """Dual-policy learning."""
 
-    names = LevTObjective.losses
-
     def __init__(
         self, store: Store, budget: Packed, model: LevT, *, roll_in: RollIn, objective: ObjectiveConfig
     ) -> None:
@@ -59,6 +57,11 @@ class LevTLessons(Lessons):
             rows=budget.rows, source=budget.source, target=budget.target, draft=budget.draft,
             longest=self.longest, roll_in=roll_in, joint=joint,
         )  # fmt: skip
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The three policies, and insertion after the model's own deletions where that is learnt too."""
+        return LevTObjective.losses + (LevTObjective.more_losses if self.config.own_deletions else ())
 
     def objective(self, model: nn.Module) -> nn.Module:
         """Algorithm 1 for this model."""
@@ -73,4 +76,9 @@ class LevTLessons(Lessons):
             self.rows_of("draft", rows) if self.store.has_draft else None,
             roll_in=self.roll_in, shape=self.shape, vocabulary=self.vocabulary, draw=draw,
         )  # fmt: skip
-        return lesson, decisions(lesson)
+        counted = decisions(lesson)
+        if self.config.own_deletions:
+            # What the model will delete is not known here, so these losses are means over the whole target.
+            inner = int(lesson["target_lengths"].sum()) - 2 * len(rows)
+            counted = np.append(counted, [inner + len(rows), inner]).astype(np.int32)
+        return lesson, counted

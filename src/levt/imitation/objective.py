@@ -14,9 +14,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from levt.errors import ConfigError, raise_all
-from levt.imitation.expert import expert_drop
+from levt.imitation.expert import expert_match
 from levt.imitation.lesson import LessonShape
 from levt.imitation.likelihood import Likelihood, OwnTokens
+from levt.imitation.own_deletions import LeftOver, left_over
 from levt.imitation.roll_in import RollIn
 from levt.policy.layout import Packed
 from levt.policy.levt import LevT
@@ -35,6 +36,8 @@ class ObjectiveConfig:
     placeholder_weight: float = 1.0
     token_weight: float = 1.0
     """Each loss is a mean over its own decisions; the weights add them up."""
+    own_deletions: float = 0.0
+    """Weight of insertion also learnt after the model's own deletions, per target token; 0: not learnt, no cost."""
 
     def __post_init__(self) -> None:
         problems = [
@@ -44,7 +47,7 @@ class ObjectiveConfig:
         ]
         problems += [
             f"{name} must be at least 0, got {getattr(self, name)}"
-            for name in ("delete_weight", "placeholder_weight", "token_weight")
+            for name in ("delete_weight", "placeholder_weight", "token_weight", "own_deletions")
             if getattr(self, name) < 0
         ]
         raise_all(ConfigError, "objective", problems)
@@ -54,6 +57,8 @@ class LevTObjective(nn.Module):
     """The three losses of one lesson."""
 
     losses: ClassVar[tuple[str, ...]] = ("delete", "placeholder", "token")
+    more_losses: ClassVar[tuple[str, ...]] = ("own placeholder", "own token")
+    """Those after the model's own deletions."""
 
     def __init__(self, policy: LevT, config: ObjectiveConfig, roll_in: RollIn, shape: LessonShape) -> None:
         super().__init__()
@@ -62,13 +67,14 @@ class LevTObjective(nn.Module):
         self.decision_likelihood = Likelihood(config.decision_smoothing)
         self.own_tokens = OwnTokens(sample=roll_in.fill == "sample")
         weights = [config.delete_weight, config.placeholder_weight, config.token_weight]
+        weights += [config.own_deletions] * 2 if config.own_deletions else []
         self.register_buffer("weights", torch.tensor(weights), persistent=False)
         self.weights: Tensor
 
     def forward(
-        self, lesson: Mapping[str, Int[Tensor, "_"]], decisions: Num[Tensor, "3"]
-    ) -> tuple[Float[Tensor, ""], Float[Tensor, "3"]]:
-        """The weighed sum of mean losses, and the three sums; ``decisions`` are those of the global batch."""
+        self, lesson: Mapping[str, Int[Tensor, "_"]], decisions: Num[Tensor, "k"]
+    ) -> tuple[Float[Tensor, ""], Float[Tensor, "k"]]:
+        """The weighed sum of mean losses, and the sums; ``decisions`` are those of the global batch."""
         policy, shape = self.policy, self.shape
         lesson = {name: value.long() for name, value in lesson.items()}
         rows = self._rows(lesson, "source", shape.source)
@@ -85,13 +91,29 @@ class LevTObjective(nn.Module):
         y = lesson["delete"].index_copy(0, lesson["fill_to"], tokens[lesson["fill_from"]])
         rows = self._rows(lesson, "delete", shape.delete)
         target_rows = self._rows(lesson, "target", shape.target)
-        drop = expert_drop(y, rows, lesson["target"], target_rows)
-        labels = torch.where(self._inner(rows), drop.long(), -1)
+        match = expert_match(y, rows, lesson["target"], target_rows)
+        labels = torch.where(self._inner(rows), match.lt(0).long(), -1)
         delete_logits = policy.delete_logits(policy.hidden(memory, y, rows, "delete"))
         del_ = self.decision_likelihood(delete_logits, labels)
 
-        sums = torch.stack([del_, plh, tok])
+        losses = [del_, plh, tok]
+        if self.config.own_deletions:
+            drop = delete_logits.detach().argmax(-1).eq(1)
+            left = left_over(match, drop, rows, lesson["target"], target_rows, shape.holes)
+            losses += self._after_own_deletions(memory, left, target_rows)
+        sums = torch.stack(losses)
         return (self.weights * sums / decisions.clamp(min=1)).sum(), sums.detach()
+
+    def _after_own_deletions(self, memory: Memory, left: LeftOver, target_rows: Packed) -> list[Tensor]:
+        """Both insertion losses where the model itself has deleted."""
+        policy = self.policy
+        of_gaps = policy.hidden(memory, left.kept, left.kept_rows, "placeholder")
+        counts = policy.count_logits(_pairs(of_gaps, left.gap_at))
+        of_holes = policy.hidden(memory, left.holes, target_rows, "token").index_select(0, left.hole_at)
+        return [
+            self.decision_likelihood(counts, left.gap_counts.clamp(max=policy.config.max_count)),
+            self.token_likelihood(policy.token_logits(of_holes), left.hole_tokens),
+        ]
 
     def _rows(
         self, lesson: Mapping[str, Tensor], name: str, total: int, lengths: str | None = None
@@ -111,9 +133,7 @@ class LevTObjective(nn.Module):
             of_gaps = policy.hidden(memory, lesson["kept"], rows, "placeholder")
             rows = self._rows(lesson, "holes", shape.target, "target_lengths")
             of_holes = policy.hidden(memory, lesson["holes"], rows, "token")
-        gap = lesson["gap_at"]
-        pairs = torch.cat([of_gaps.index_select(0, gap), of_gaps.index_select(0, gap + 1)], -1)
-        return pairs, of_holes.index_select(0, lesson["hole_at"])
+        return _pairs(of_gaps, lesson["gap_at"]), of_holes.index_select(0, lesson["hole_at"])
 
     @staticmethod
     def _inner(rows: Packed) -> Bool[Tensor, "n"]:
@@ -121,3 +141,8 @@ class LevTObjective(nn.Module):
         place = torch.arange(rows.row.shape[0], device=rows.row.device)
         ends = F.pad(rows.offsets[1:], (0, 1), value=-1)[rows.row]
         return rows.real & (rows.positions > 0) & (place + 1 < ends)
+
+
+def _pairs(states: Float[Tensor, "n d"], at: Int[Tensor, "g"]) -> Float[Tensor, "g e"]:
+    """The states of both sides of some gaps, joined."""
+    return torch.cat([states.index_select(0, at), states.index_select(0, at + 1)], -1)
