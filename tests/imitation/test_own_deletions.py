@@ -1,5 +1,6 @@
 """Insertion states after the model's own deletions, against plain lists."""
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ def test_what_both_keep_is_the_state_and_the_rest_are_the_placeholders(
         }
         order = sorted(stay)
         kept_rows.append([wanted[j] for j in order])
-        counts += [b - a - 1 for a, b in zip(order, order[1:], strict=False)]
+        counts += [b - a - 1 for a, b in itertools.pairwise(order)]
         holes.append([t if j in stay else PLH for j, t in enumerate(wanted)])
         missing += [(at + j, t) for j, t in enumerate(wanted) if j not in stay]
         begin += len(state)
