@@ -36,7 +36,7 @@ def copy_store(folder: Path, count: int = 120, *, draft: bool = False, seed: int
         noisy = [[t for t in row if rng.random() > 0.3] for row in source]
         rows = {"source": source, "draft": noisy, "target": source}
     folder.mkdir(parents=True, exist_ok=True)
-    writer = StoreWriter(folder, {name: (VOCABULARY, "tokenizer") for name in rows})
+    writer = StoreWriter(folder, dict.fromkeys(rows, (VOCABULARY, "tokenizer")))
     writer.add(rows)
     writer.close()
     return Store.open(folder)

@@ -167,7 +167,7 @@ def test_restoring_what_does_not_fit() -> None:
     with pytest.raises(ModelError, match=r"master must have the shape .* is \(3,\)"):
         weights.restore({**state, "master": torch.zeros(3)})
     del state["exp_avg"]
-    with pytest.raises(ModelError, match="exp_avg must have the shape .* is missing"):
+    with pytest.raises(ModelError, match=r"exp_avg must have the shape .* is missing"):
         weights.restore(state)
 
 

@@ -4,6 +4,7 @@ import importlib
 import importlib.util
 import inspect
 import pkgutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,17 +43,18 @@ def _recipes_of(module: Any) -> "dict[str, Callable[[], Experiment]]":
         for name, function in inspect.getmembers(module, inspect.isfunction)
         if function.__module__ == module.__name__
         and not name.startswith("_")
-        and inspect.signature(function).return_annotation is Experiment
+        and inspect.signature(function).return_annotation in (Experiment, Experiment.__name__)
     }
 
 
 def _from_file(path: Path, function: str) -> "Callable[[], Experiment]":
     if not path.is_file():
         raise ConfigError(f"the recipe file {path} does not exist")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    spec = importlib.util.spec_from_file_location(f"recipe_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[module.__name__] = module  # a dataclass in the file looks itself up there
     spec.loader.exec_module(module)
     found = _recipes_of(module)
     wanted = function.replace("_", "-") or next(iter(found), "")

@@ -1,7 +1,9 @@
 """Experiment: the whole configuration of one training run, and how to run it. A recipe returns one."""
 
 import dataclasses
+import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -15,8 +17,9 @@ from levt.data.store import Store
 from levt.engine.batching import Budget
 from levt.engine.model import Model
 from levt.engine.torch_engine import TorchEngine
-from levt.errors import ConfigError, ModelError
+from levt.errors import ConfigError, ModelError, raise_all
 from levt.evaluation.metrics import metric
+from levt.evaluation.scorers import Tokenize
 from levt.imitation.lessons import Lessons, LevTLessons
 from levt.imitation.objective import ObjectiveConfig
 from levt.imitation.roll_in import RollIn
@@ -27,8 +30,10 @@ from levt.policy.config import AutoregressiveConfig, LevTConfig, PostEditingConf
 from levt.policy.folder import Tokenizers, load_folder, save_folder
 from levt.policy.levt import LevT
 from levt.refine.options import Options
+from levt.text.tokenizer import Tokenizer
 from levt.training.checkpoint import Standing
 from levt.training.config import TrainingConfig
+from levt.training.log import read_log
 from levt.training.loop import Trainer, Validation
 
 AnyConfig = LevTConfig | AutoregressiveConfig | PostEditingConfig | RecurrentConfig
@@ -54,6 +59,8 @@ class Experiment:
     """How long, how fast, how safe."""
     metric: Literal["bleu", "chrf", "ter", "rouge-2"] = "bleu"
     """What selects the best model on the dev set."""
+    tokenize: Tokenize | None = None
+    """How the metric finds words, for a language without spaces: char, zh or ja-mecab; None: its own way."""
     options: Options = field(default_factory=Options)
     """How LevT decodes the dev set."""
     beam: int = 1
@@ -78,6 +85,7 @@ def run(experiment: Experiment) -> Standing:
     tokenizers = Tokenizers(*load_tokenizers(experiment.corpus))
     store = Store.open(experiment.corpus / "train")
     config = sized(experiment.model, tokenizers)
+    check_lengths(experiment, config, store)
     torch.manual_seed(experiment.training.seed)
     network = build(config) if experiment.init is None else loaded(experiment.init, config, tokenizers)
     settings = as_json(experiment)
@@ -89,7 +97,7 @@ def run(experiment: Experiment) -> Standing:
         experiment.out,
         save=lambda model, note: save_best(experiment, model, tokenizers, {**note, "settings": settings}),
         validation=validation(experiment, tokenizers),
-        identity={"model": config.to_json(), "corpus": store.fingerprint("target"), "examples": len(store)},
+        identity={"model": config.to_json(), "corpus": identity_of(store)},
         device=experiment.where,
     )
     if trainer.world.first:
@@ -97,9 +105,30 @@ def run(experiment: Experiment) -> Standing:
             json.dumps(settings, indent=1) + "\n", encoding="utf-8"
         )
     try:
-        return trainer.run()
+        standing = trainer.run()
+        trainer.world.barrier()  # whoever goes on from here finds the first one's files
+        return standing
     finally:
         trainer.world.leave()
+
+
+def identity_of(store: Store) -> str:
+    """Changes with any token of a store (it holds the checksums of its files), and with nothing else."""
+    known = json.dumps({key: store.meta[key] for key in ("count", "fields", "shards")}, sort_keys=True)
+    return hashlib.sha256(known.encode()).hexdigest()[:16]
+
+
+def finished(experiment: Experiment) -> bool:
+    """Whether a run with these settings has reached its end in its folder."""
+    settings, log = experiment.out / "experiment.json", experiment.out / "log.jsonl"
+    if not (settings.is_file() and log.is_file() and (experiment.out / "best").is_dir()):
+        return False
+    try:
+        same = json.loads(settings.read_text("utf-8")) == as_json(experiment)
+    except ValueError:
+        return False
+    records = read_log(log)
+    return same and bool(records) and records[-1]["event"] == "end"
 
 
 def sized(config: AnyConfig, tokenizers: Tokenizers) -> AnyConfig:
@@ -114,18 +143,37 @@ def sized(config: AnyConfig, tokenizers: Tokenizers) -> AnyConfig:
     )
 
 
+def check_lengths(experiment: Experiment, config: AnyConfig, store: Store) -> None:
+    """Refuse, before any work is done, a corpus with sequences that the network cannot hold."""
+    stores = {"train": store}
+    if store.has_draft and (experiment.corpus / "dev").is_dir():  # a text with a draft is never cut
+        stores["dev"] = Store.open(experiment.corpus / "dev")
+    problems = [
+        f"the longest {field} of {split} has {one.longest(field) + 2} tokens, max_length is {config.max_length}"
+        for split, one in stores.items()
+        for field in one.fields
+        if one.longest(field) + 2 > config.max_length
+    ]
+    raise_all(
+        ConfigError, "the network is too short for the corpus", problems, hint="raise --model.max-length"
+    )
+
+
 def loaded(folder: Path, config: AnyConfig, tokenizers: Tokenizers) -> nn.Module:
-    """A network to start from; it must be what the experiment describes, in what it can do and read."""
+    """A network to start from; it must be what the experiment describes, save for what training alone sees."""
     found = load_folder(folder)
     if found.tokenizers.target != tokenizers.target or found.tokenizers.source != tokenizers.source:
         raise ModelError(
             f"{folder} has another vocabulary than the corpus",
             hint=f"prepare the corpus with --tokenizer {folder / 'tokenizer.json'}",
         )
-    model: nn.Module = found.model
-    for module in model.modules():
-        if isinstance(getattr(module, "dropout", None), float):
-            module.dropout = config.dropout  # type: ignore[assignment]
+    was, wanted = found.config.model.to_json(), config.to_json()
+    free = {"dropout", "attention_dropout", "activation_dropout"}
+    other = sorted(k for k in was.keys() | wanted.keys() if k not in free and was.get(k) != wanted.get(k))
+    problems = [f"{key} is {was.get(key)!r} there and {wanted.get(key)!r} here" for key in other]
+    raise_all(ConfigError, f"{folder} is another network", problems, hint="set --model.… as it was trained")
+    model = build(config)
+    model.load_state_dict(found.model.state_dict())
     return model
 
 
@@ -144,15 +192,13 @@ def validation(experiment: Experiment, tokenizers: Tokenizers) -> Validation | N
     folder = experiment.corpus / "dev"
     if not folder.is_dir():
         return None
-    store, chosen = Store.open(folder), metric(experiment.metric)
+    store, chosen = Store.open(folder), metric(experiment.metric, tokenize=experiment.tokenize)
     rows = range(min(len(store), experiment.dev_limit))
-    sources = tokenizers.source.decode_batch([store.source(i).tolist() for i in rows])
+    sources = as_input(tokenizers.source, [store.source(i).tolist() for i in rows])
     references = tokenizers.target.decode_batch([store.target(i).tolist() for i in rows])
     drafts = None
     if store.has_draft:
-        drafts = tokenizers.target.decode_batch(
-            [d.tolist() for i in rows if (d := store.draft(i)) is not None]
-        )
+        drafts = as_input(tokenizers.target, [d.tolist() for i in rows if (d := store.draft(i)) is not None])
 
     def score(network: nn.Module) -> float:
         # Half precision would do on a GPU, but selection should not depend on the device.
@@ -168,6 +214,13 @@ def validation(experiment: Experiment, tokenizers: Tokenizers) -> Validation | N
         return chosen.score([r.text for r in results], references)
 
     return Validation(score, chosen.name, chosen.higher_is_better)
+
+
+def as_input(tokenizer: Tokenizer, rows: Sequence[Sequence[int]]) -> list[str]:
+    """Texts that a model reads as these rows: as they were written or, for given pieces, the pieces."""
+    if tokenizer.by_pieces:
+        return [" ".join(tokenizer.pieces(row)) for row in rows]
+    return tokenizer.decode_batch(rows)
 
 
 def save_best(experiment: Experiment, model: nn.Module, tokenizers: Tokenizers, note: dict[str, Any]) -> None:

@@ -1,0 +1,58 @@
+"""Train a teacher, distil, train a student: the whole way in one command that can be run again."""
+
+import sys
+from collections.abc import Sequence
+
+
+def chain(argv: Sequence[str]) -> None:
+    """Train a teacher, distil its knowledge, train a student: one command, which can be run again.
+
+    usage: levt chain TEACHER STUDENT [--corpus FOLDER] [--out FOLDER] [--teacher.training.max-steps N] …
+
+    Example: levt chain multi30k-ar multi30k-levt --corpus corpora/multi30k --out runs/multi30k
+
+    TEACHER and STUDENT are recipes, as `levt train` takes them; every field of theirs is a flag, and so
+    are those of the distillation: `levt chain TEACHER STUDENT --help` lists them. Each step goes on where
+    it stopped and is skipped when it is done. The student's best model is OUT/student/best.
+    """
+    if len(argv) < 2 or argv[0].startswith("-") or argv[1].startswith("-"):
+        print((chain.__doc__ or "").replace("\n    ", "\n"))
+        if argv and argv[0] not in ("-h", "--help"):
+            from levt.errors import ConfigError
+
+            raise ConfigError(
+                "a chain needs two recipes, TEACHER and STUDENT", hint="levt train --help lists them"
+            )
+        return
+    from pathlib import Path
+
+    import tyro
+
+    from levt.cli._progress import bar
+    from levt.recipes import recipe
+    from levt.recipes.chain import Chain, run_chain
+
+    teacher, student = recipe(argv[0]), recipe(argv[1])
+    default = Chain(
+        corpus=teacher.corpus,
+        out=Path("runs") / f"{student.out.name}-chain",
+        teacher=teacher,
+        student=student,
+    )
+    found = tyro.cli(
+        tyro.conf.AvoidSubcommands[Chain],
+        default=default,
+        prog=f"levt chain {argv[0]} {argv[1]}",
+        args=list(argv[2:]),
+    )
+    done = run_chain(
+        found, say=lambda text: print(text, file=sys.stderr), bar=lambda: bar("decoding", "sentences")
+    )
+    print(
+        f"student: {found.out / 'student' / 'best'}" if done else "stopped; run again to go on",
+        file=sys.stderr,
+    )
+
+
+RAW = True
+"""The verb reads its own arguments: what flags there are depends on the recipes."""

@@ -1,0 +1,53 @@
+"""``levt distill``: let a teacher rewrite the targets of a corpus."""
+
+from pathlib import Path
+
+import tyro
+
+from levt.recipes.distillation import Distillation
+
+DEFAULT = Distillation()
+
+
+def distill(
+    teacher: tyro.conf.Positional[str],
+    corpus: tyro.conf.Positional[Path],
+    out: Path,
+    settings: tyro.conf.OmitArgPrefixes[Distillation] = DEFAULT,
+    processes: int = 1,
+    device: str | None = None,
+    json: bool = False,
+) -> None:
+    """Let a teacher rewrite the targets of a corpus, for `levt train` to learn from.
+
+    Example: levt distill runs/multi30k-ar/best corpora/multi30k --out corpora/multi30k-distilled
+
+    Killed at any moment, it goes on from what was finished when it is run again, and gives the same corpus.
+    Several such commands, or torchrun, share the work.
+
+    Args:
+        teacher: Model of any kind: the name of a bundled one, a folder, or an id of the hub.
+        corpus: Folder that `levt prepare` has written; its drafts, dev and test sets are taken over.
+        out: New folder for the corpus.
+        settings: How the teacher writes.
+        processes: Processes that decode side by side, on a CPU.
+        device: cpu, cuda or cuda:N; by default a GPU where there is one.
+        json: Print the report as JSON on stdout.
+    """
+    import sys
+    from dataclasses import asdict
+    from json import dumps
+
+    from levt.cli._progress import bar
+    from levt.policy.hub import resolve
+    from levt.recipes.distil import distil
+
+    with bar("decoding", "sentences") as progress:
+        found = distil(
+            resolve(teacher), corpus, out, settings, processes=processes, device=device, progress=progress
+        )
+    print(f"{out}: {found.examples:,} examples", file=sys.stderr)
+    for reason, count in found.kept.items():
+        print(f"  {count:,} kept their reference: {reason}", file=sys.stderr)
+    if json:
+        print(dumps(asdict(found)))

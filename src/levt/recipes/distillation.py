@@ -1,0 +1,35 @@
+"""Settings of a distillation: how a teacher writes the targets of a corpus. Knows no model and no file."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from levt.errors import ConfigError, raise_all
+
+Progress = Callable[[int, int], None]
+"""Told the examples done, and all."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distillation:
+    """How a teacher writes."""
+
+    beam: int = 4
+    """Hypotheses of a teacher that writes from left to right; 1 is greedy."""
+    length_penalty: float = 1.0
+    """Its α: the log-probability is divided by length^α."""
+    max_iterations: int = 10
+    """Most iterations of a LevT teacher."""
+    empty_gap_penalty: float = 0.0
+    """Its γ."""
+    from_scratch: bool = False
+    """Whether a LevT teacher writes from nothing even where the corpus has drafts."""
+    shard: int = 1_000
+    """Examples that are finished, and kept, together."""
+
+    def __post_init__(self) -> None:
+        problems = [
+            f"{name} must be at least 1, got {getattr(self, name)}"
+            for name in ("beam", "max_iterations", "shard")
+            if getattr(self, name) < 1
+        ]
+        raise_all(ConfigError, "distillation", problems)

@@ -1,0 +1,114 @@
+"""Work that is done piece by piece, by any number of processes, and survives being killed. Knows no model.
+
+    WORK/identity.json     what the work is; other work is refused
+    WORK/00012.json        a finished piece: written beside, synced and renamed, so it is whole or not there
+    WORK/00012.lock        held by the process that works on the piece; the system lets go when it dies
+
+Every process does the same: take a piece that nobody holds, until all are finished.
+"""
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from levt.errors import StoreError
+
+try:
+    import fcntl
+except ImportError:  # no such locks on this system: two processes may do a piece twice, with one result
+    fcntl = None  # type: ignore[assignment]
+
+WAIT = 0.1
+"""Seconds between two looks at what the others are doing."""
+
+
+class Shards:
+    """The pieces of one piece of work: examples 0 … count-1, ``size`` at a time."""
+
+    def __init__(self, folder: Path, *, count: int, size: int, identity: dict[str, Any]) -> None:
+        self.folder, self.count, self.size = folder, count, size
+        known = {**identity, "count": count, "size": size}
+        folder.mkdir(parents=True, exist_ok=True)
+        note = folder / "identity.json"
+        if not note.exists():
+            write_whole(note, known)
+        if json.loads(note.read_text("utf-8")) != known:
+            raise StoreError(
+                f"{folder} holds the beginning of other work", hint="remove that folder, or finish it first"
+            )
+
+    @property
+    def number(self) -> int:
+        """How many pieces there are."""
+        return -(-self.count // self.size)
+
+    def rows(self, piece: int) -> range:
+        """The examples of a piece."""
+        return range(piece * self.size, min((piece + 1) * self.size, self.count))
+
+    def finished(self, piece: int) -> bool:
+        """Whether a piece is done."""
+        return self._file(piece).exists()
+
+    @property
+    def done(self) -> int:
+        """How many examples are done."""
+        return sum(len(self.rows(piece)) for piece in range(self.number) if self.finished(piece))
+
+    def claimed(self) -> Iterator[int]:
+        """Pieces to work on, each held by us alone until the next is asked for; ends when all are finished."""
+        while left := [piece for piece in range(self.number) if not self.finished(piece)]:
+            took = False
+            for piece in left:
+                with held(self.folder / f"{piece:05d}.lock") as mine:
+                    if mine and not self.finished(piece):
+                        took = True
+                        yield piece
+            if not took:
+                time.sleep(WAIT)  # others have what is left; if one of them dies, its piece becomes free
+
+    def write(self, piece: int, value: Any) -> None:
+        """Finish a piece."""
+        write_whole(self._file(piece), value)
+
+    def read(self, piece: int) -> Any:
+        """What was written for a piece."""
+        try:
+            return json.loads(self._file(piece).read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise StoreError(
+                f"{self._file(piece)} is damaged: {error}", hint="remove it and run the command again"
+            ) from error
+
+    def _file(self, piece: int) -> Path:
+        return self.folder / f"{piece:05d}.json"
+
+
+@contextmanager
+def held(lock: Path, *, wait: bool = False) -> Iterator[bool]:
+    """Hold a lock file that ends with the process; gives False where another has it and we do not wait."""
+    with lock.open("w") as file:
+        if fcntl is not None:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            except BlockingIOError:
+                yield False
+                return
+        yield True
+
+
+def write_whole(path: Path, value: Any) -> None:
+    """Write JSON so that it is on the disk, whole, or not there under this name."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with partial.open("w", encoding="utf-8") as file:
+            json.dump(value, file, separators=(",", ":"), ensure_ascii=False)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)

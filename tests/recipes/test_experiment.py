@@ -1,0 +1,215 @@
+"""An experiment from corpus to model folder: what it writes, what it refuses, how it goes on."""
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from toy_corpus import WORDS, toy_corpus, toy_experiment, toy_model
+
+import levt
+from levt.errors import ConfigError, ModelError
+from levt.evaluation.metrics import Metric
+from levt.policy.folder import load_folder
+from levt.recipes import experiment as module
+from levt.recipes.experiment import Experiment, as_json, finished, run
+from levt.text.tokenizer import Tokenizer
+from levt.training.checkpoint import checkpoints
+from levt.training.log import read_log
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return toy_corpus(tmp_path_factory.mktemp("pairs"))
+
+
+@pytest.fixture(scope="module")
+def triples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return toy_corpus(tmp_path_factory.mktemp("triples"), draft=True)
+
+
+@pytest.mark.parametrize("kind", ["levt", "autoregressive", "recurrent", "post-editing"])
+def test_every_kind_trains_and_can_be_used(kind: str, triples: Path, tmp_path: Path) -> None:
+    experiment = toy_experiment(triples, tmp_path / "run", kind)
+    standing = run(experiment)
+    assert standing.step == 6
+    assert standing.best is not None
+    model = levt.load(tmp_path / "run" / "best")
+    assert model.kind == kind
+    source, draft = "the red bird sees a tree", "rote Vogel sieht"
+    if kind != "post-editing":
+        model.translate(source)
+    if kind in ("levt", "post-editing"):
+        model.refine(source, draft=draft)
+    config = load_folder(tmp_path / "run" / "best").config
+    assert config.training is not None
+    assert config.training["settings"]["training"]["max_steps"] == 6
+    assert config.training["step"] in (3, 6)
+    assert "bleu" in config.training
+    saved = json.loads((tmp_path / "run" / "experiment.json").read_text("utf-8"))
+    assert saved == as_json(experiment)
+
+
+def test_drafts_of_the_dev_set_are_refined(
+    triples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called: list[str] = []
+    for name in ("translate", "refine"):
+        original = getattr(module.Model, name)
+
+        def spy(
+            self: object, *given: object, _name: str = name, _do: object = original, **more: object
+        ) -> object:
+            called.append(_name)
+            return _do(self, *given, **more)  # type: ignore[operator]
+
+        monkeypatch.setattr(module.Model, name, spy)
+    run(toy_experiment(triples, tmp_path / "levt", training={"max_steps": 3}))
+    run(toy_experiment(triples, tmp_path / "ar", "autoregressive", training={"max_steps": 3}))
+    assert called == ["refine", "translate"]
+
+
+@pytest.mark.parametrize("metric", ["ter", "rouge-2", "chrf"])
+def test_the_metric_that_selects(metric: str, corpus: Path, tmp_path: Path) -> None:
+    standing = run(toy_experiment(corpus, tmp_path / "run", metric=metric))
+    records = [r for r in read_log(tmp_path / "run" / "log.jsonl") if r["event"] == "validate"]
+    assert {r["name"] for r in records} == {metric}
+    scores = [r["score"] for r in records]
+    assert standing.best == (min if metric == "ter" else max)(scores)
+
+
+def test_words_are_found_as_the_language_needs_it(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Metric] = []
+
+    def remembering(name: str, **settings: Any) -> Metric:
+        asked.append(Metric(name=name, **settings))
+        return asked[-1]
+
+    monkeypatch.setattr(module, "metric", remembering)
+    run(toy_experiment(corpus, tmp_path / "run", tokenize="char", training={"max_steps": 1}))
+    assert asked == [Metric(name="bleu", tokenize="char")]
+    # In a language without spaces all is one word: only by character is half of it right.
+    assert asked[0].score(["abcdefgh"], ["abcdefxy"]) > 30
+    assert Metric(name="bleu").score(["abcdefgh"], ["abcdefxy"]) == 0
+
+
+def test_finished(corpus: Path, tmp_path: Path) -> None:
+    experiment = toy_experiment(corpus, tmp_path / "run")
+    assert not finished(experiment)
+    run(experiment)
+    assert finished(experiment)
+    longer = dataclasses.replace(experiment, training=dataclasses.replace(experiment.training, max_steps=9))
+    assert not finished(longer)
+    assert run(longer).step == 9
+    assert finished(longer)
+    (tmp_path / "run" / "experiment.json").write_text("{", encoding="utf-8")
+    assert not finished(longer)
+
+
+def test_another_corpus_of_the_same_size_is_refused(corpus: Path, tmp_path: Path) -> None:
+    """As a distilled one is: same tokenizer, same number of examples, other targets."""
+    run(toy_experiment(corpus, tmp_path / "run"))
+    tokenizer = Tokenizer.load(corpus / "tokenizer.json")
+    lines = ["the old bear likes the old bear"] * 90
+    other = toy_corpus(tmp_path / "other", tokenizer=tokenizer, lines=lines)
+    with pytest.raises(ModelError, match="belongs to a run with other settings: corpus was"):
+        run(toy_experiment(other, tmp_path / "run"))
+    with pytest.raises(ModelError, match="other settings: model was"):
+        run(toy_experiment(corpus, tmp_path / "run", model=toy_model("levt", width=20)))
+
+
+def test_separate_vocabularies(tmp_path: Path) -> None:
+    corpus = toy_corpus(tmp_path / "separate", separate=True)
+    with pytest.raises(ConfigError, match=r"joint embeddings\nhint: --model.no-joint-embeddings"):
+        run(toy_experiment(corpus, tmp_path / "run"))
+    run(toy_experiment(corpus, tmp_path / "run", model=toy_model("levt", joint_embeddings=False)))
+    assert levt.load(tmp_path / "run" / "best").translate("a small tree").stopped
+
+
+def test_fine_tuning_begins_with_the_weights_and_its_own_dropout(corpus: Path, tmp_path: Path) -> None:
+    run(toy_experiment(corpus, tmp_path / "first"))
+    best = tmp_path / "first" / "best"
+    model = toy_model("levt", dropout=0.4)
+    tokenizers = module.Tokenizers(*module.load_tokenizers(corpus))
+    network = module.loaded(best, module.sized(model, tokenizers), tokenizers)
+    wanted = load_folder(best).model.state_dict()
+    assert all(torch.equal(tensor, wanted[name]) for name, tensor in network.state_dict().items())
+    block = network.encoder.blocks[0]  # type: ignore[union-attr, index]
+    assert block.dropout == 0.4  # type: ignore[union-attr]
+    assert block.self_attention.dropout == 0.0, "dropout of attention is another setting"  # type: ignore[union-attr]
+    run(toy_experiment(corpus, tmp_path / "second", model=model, init=best))
+
+    with pytest.raises(ConfigError, match="is another network: 2 problems") as caught:
+        run(toy_experiment(corpus, tmp_path / "x", model=toy_model("levt", width=20, hidden=16), init=best))
+    assert "width is 16 there and 20 here" in str(caught.value)
+    with pytest.raises(ConfigError, match="kind is 'levt' there and 'autoregressive' here"):
+        run(toy_experiment(corpus, tmp_path / "x", "autoregressive", init=best))
+    other = toy_corpus(tmp_path / "other", lines=["zebra quagga okapi"] * 90)
+    with pytest.raises(ModelError, match="has another vocabulary than the corpus"):
+        run(toy_experiment(other, tmp_path / "x", init=best))
+
+
+def test_a_corpus_that_does_not_fit_is_refused_before_any_work(triples: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="too short for the corpus") as caught:
+        run(toy_experiment(triples, tmp_path / "run", model=toy_model("levt", max_length=8)))
+    assert "hint: raise --model.max-length" in str(caught.value)
+    assert not (tmp_path / "run").exists()
+
+
+def test_without_a_dev_set_the_last_model_is_the_best(corpus: Path, tmp_path: Path) -> None:
+    import shutil
+
+    bare = tmp_path / "bare"
+    shutil.copytree(corpus, bare)
+    shutil.rmtree(bare / "dev")
+    experiment = toy_experiment(bare, tmp_path / "run")
+    assert run(experiment).best is None
+    config = load_folder(tmp_path / "run" / "best").config
+    assert config.training is not None
+    assert config.training["step"] == 6
+    assert finished(experiment)
+
+
+def test_given_pieces(tmp_path: Path) -> None:
+    """A corpus cut into pieces elsewhere is validated on those pieces, not on text joined from them."""
+    words = sorted({*WORDS, *WORDS.values()})
+    corpus = toy_corpus(tmp_path / "pieces", tokenizer=Tokenizer.from_pieces(words))
+    rows = [[5, 7], [9]]
+    tokenizer = Tokenizer.load(corpus / "tokenizer.json")
+    texts = module.as_input(tokenizer, rows)
+    assert [tokenizer.encode(text) for text in texts] == rows
+    assert run(toy_experiment(corpus, tmp_path / "run")).best is not None
+
+
+def test_an_interrupted_experiment_goes_on(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = toy_experiment(corpus, tmp_path / "whole", training={"ema": 0.9})
+    run(whole)
+
+    def stopping(experiment: Experiment) -> None:
+        original = module.save_best
+
+        def save(*given: object) -> None:
+            original(*given)  # type: ignore[arg-type]
+            raise KeyboardInterrupt  # between the best model and its checkpoint
+
+        monkeypatch.setattr(module, "save_best", save)
+        with pytest.raises(KeyboardInterrupt):
+            run(experiment)
+        monkeypatch.setattr(module, "save_best", original)
+
+    pieces = toy_experiment(corpus, tmp_path / "pieces", training={"ema": 0.9})
+    stopping(pieces)
+    run(pieces)
+    weights = [
+        (checkpoints(out)[-1] / "weights.safetensors").read_bytes()
+        for out in (tmp_path / "whole", tmp_path / "pieces")
+    ]
+    assert weights[0] == weights[1]
+    models = [load_folder(e.out / "best").model.state_dict() for e in (whole, pieces)]
+    assert all(torch.equal(models[0][name], models[1][name]) for name in models[0])
