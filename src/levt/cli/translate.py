@@ -28,6 +28,7 @@ def translate(
     beam: int | None = None,
     n_best: int | None = None,
     length_penalty: float | None = None,
+    length_beam: int | None = None,
 ) -> None:
     """Translate standard input, line by line, to standard output.
 
@@ -48,6 +49,7 @@ def translate(
         beam: Hypotheses kept, for models that write from left to right (4).
         n_best: How many of them go into the JSON (1).
         length_penalty: α of the search, for models that write from left to right (1.0).
+        length_beam: Lengths tried side by side, for masked models (5).
     """
     from levt.cli._lines import Beside, json_line, one_line, respond
     from levt.cli._model import given, open_model
@@ -59,6 +61,7 @@ def translate(
         beam=beam,
         n_best=n_best,
         length_penalty=length_penalty,
+        length_beam=length_beam,
     )
     beside = Beside(terms)
     judge = None

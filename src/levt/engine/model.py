@@ -17,11 +17,11 @@ from levt.engine.refining import Rerank, prepare, refine_jobs
 from levt.engine.result import Result
 from levt.engine.scoring import score_texts
 from levt.engine.settings import STEERING, numbered, taken, wishes_of
-from levt.engine.writing import prepare_search, search_tasks
+from levt.engine.writing import AnyOptions, prepare_search, search_tasks
 from levt.errors import ConfigError, InputError, LevtError
 from levt.policy.hub import resolve
+from levt.refine.decoders import options_of
 from levt.refine.rerank import Candidates
-from levt.refine.search import SearchOptions
 from levt.refine.wish import Wish
 
 Item = TypeVar("Item")
@@ -53,7 +53,7 @@ class Model:
 
     @property
     def kind(self) -> str:
-        """What it is: levt, autoregressive, post-editing or recurrent."""
+        """What it is: levt, autoregressive, post-editing, recurrent, masked, denoising or insertion."""
         return self.engine.config.kind
 
     def __repr__(self) -> str:
@@ -68,7 +68,8 @@ class Model:
 
         Settings of LevT: those of ``Options``; ``terms`` that must appear (``ordered`` if in that order) and
         texts to ``drop``, one sequence per text where there are many; a ``teacher`` model that chooses among
-        ``candidates``. Settings of the other kinds: those of ``SearchOptions``.
+        ``candidates``. Settings of the other kinds: those of ``SearchOptions`` where they write from left to right,
+        else of ``MaskPredictOptions``, ``DenoiseOptions`` or ``InsertOptions``.
         """
         self._needs_no_draft()
         return self._answer(text, "" if isinstance(text, str) else [""] * len(text), settings)
@@ -100,7 +101,7 @@ class Model:
         """Results in order, as they come, for more texts than fit into memory; settings hold for every text."""
         self._needs_no_draft()
         if self.kind != "levt":
-            options = taken(SearchOptions, settings, kind=self.kind)
+            options = taken(options_of(self.kind), settings, kind=self.kind)
             return self._search(((text, "") for text in texts), options)
         rerank = self._rerank(settings.pop("teacher", None), settings.pop("candidates", None))
         pattern = wishes_of([""], [""], settings, single=True)[0]
@@ -110,7 +111,7 @@ class Model:
         """The same for pairs of a source and a draft."""
         self._can_refine()
         if self.kind != "levt":
-            return self._search(pairs, taken(SearchOptions, settings, kind=self.kind))
+            return self._search(pairs, taken(options_of(self.kind), settings, kind=self.kind))
         rerank = self._rerank(settings.pop("teacher", None), settings.pop("candidates", None))
         pattern = wishes_of([""], [""], settings, single=True)[0]
         return self._refine((replace(pattern, source=text, draft=draft) for text, draft in pairs), rerank)
@@ -145,7 +146,7 @@ class Model:
         else:
             if steering := [name for name in (*STEERING, "ordered", "teacher") if name in settings]:
                 self._is_levt(f"be steered by {steering[0]}")
-            options = taken(SearchOptions, settings, kind=self.kind)
+            options = taken(options_of(self.kind), settings, kind=self.kind)
             found = self._search(zip(texts, drafts, strict=True), options)
         results: list[Result] = []
         try:
@@ -161,7 +162,7 @@ class Model:
             lambda jobs: refine_jobs(jobs, self.engine, self.budget, rerank),
         )
 
-    def _search(self, pairs: Iterable[tuple[str, str]], options: SearchOptions) -> Iterator[Result]:
+    def _search(self, pairs: Iterable[tuple[str, str]], options: AnyOptions) -> Iterator[Result]:
         return self._in_windows(
             pairs,
             lambda pair: prepare_search(*pair, options, self.engine),

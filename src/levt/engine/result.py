@@ -33,11 +33,11 @@ class Result:
     score: float
     """Mean log-probability: of the model's decisions, or of the tokens where it writes from left to right."""
     iterations: int
-    """Delete–insert–fill rounds, one that only confirms counted; from left to right, tokens written."""
+    """Rounds, one that only confirms counted; from left to right, tokens written."""
     passes: int
     """Passes through a decoder."""
     stopped: str
-    """Why it ended: unchanged, repeated, cycle, limit; ended for left to right; empty where there was no text."""
+    """Why it ended: unchanged, repeated, cycle, limit; ended where it was done; empty where there was no text."""
     alternatives: tuple[Alternative, ...] = ()
     """The other outputs asked for by ``n_best``, best first."""
     story: Story = field(repr=False, compare=False)

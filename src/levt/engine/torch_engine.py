@@ -14,6 +14,8 @@ from levt.policy.config import ModelConfig
 from levt.policy.folder import Tokenizers, load_folder
 from levt.policy.memory import Memory
 from levt.policy.post_editing import PostEditor
+from levt.refine.canvas import ParallelOptions
+from levt.refine.decoders import DECODERS
 from levt.refine.guidance import Guidance
 from levt.refine.loop import Outcome, refine
 from levt.refine.phases import Policy
@@ -76,6 +78,10 @@ class TorchEngine:
         """Beam search."""
         network: Any = self.network
         return beam_search(network, memory, limits, options)
+
+    def decode(self, memory: Memory, limits: Sequence[int], options: ParallelOptions) -> list[Outcome]:
+        """All tokens at once, in the way of this kind."""
+        return DECODERS[self.config.kind].decode(self.network, memory, limits, options)
 
     def score(
         self, memory: Memory, targets: Sequence[Tokens], rows: Sequence[int] | None = None

@@ -1,19 +1,33 @@
-"""Texts through a model that writes from left to right: tokens, parts, batches, search, results in order."""
+"""Texts through a model that has no use for steering: tokens, parts, batches, search, results in order."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
 
 from levt.edits.script import between
 from levt.engine.batching import Budget, batches
 from levt.engine.engine import Engine
-from levt.engine.refining import source_parts
+from levt.engine.refining import source_parts, to_result
 from levt.engine.result import Alternative, Result
 from levt.engine.story import Story
-from levt.errors import InputError
+from levt.errors import ConfigError, InputError
 from levt.policy.config import PostEditingConfig
+from levt.refine.canvas import ParallelOptions
+from levt.refine.loop import Outcome
 from levt.refine.phases import Round
 from levt.refine.request import Tokens
 from levt.refine.search import Hypothesis, SearchOptions
+
+AnyOptions = SearchOptions | ParallelOptions
+
+
+@runtime_checkable
+class Decodes(Protocol):
+    """An engine that also runs models which write all tokens at once."""
+
+    def decode(self, memory: Any, limits: Sequence[int], options: Any) -> list[Outcome]:
+        """Write the target of every source, no output longer than its limit (boundaries counted)."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -22,10 +36,10 @@ class Task:
 
     source: Tokens
     draft: Tokens
-    options: SearchOptions
+    options: AnyOptions
 
 
-def prepare_search(source: str, draft: str, options: SearchOptions, engine: Engine) -> list[Task]:
+def prepare_search(source: str, draft: str, options: AnyOptions, engine: Engine) -> list[Task]:
     """The tasks of a text: none where it is blank, several where it is too long for one."""
     if not source.strip() and not draft.strip():
         return []
@@ -53,9 +67,21 @@ def search_tasks(tasks: Sequence[Task], engine: Engine, budget: Budget) -> list[
             options.limit(2 + max(len(task.source), len(task.draft)), engine.config.max_length)
             for task in chosen
         ]
+        if isinstance(options, ParallelOptions):
+            outcomes = _decoder(engine).decode(memory, limits, options)
+            found |= zip(batch, (to_result(o, engine.tokenizers.target) for o in outcomes), strict=True)
+            continue
         for i, ranked in zip(batch, engine.search(memory, limits, options), strict=True):
             found[i] = _result(tasks[i], ranked, engine)
     return [found[i] for i in range(len(tasks))]
+
+
+def _decoder(engine: Engine) -> Decodes:
+    if not isinstance(engine, Decodes):
+        raise ConfigError(
+            f"this engine cannot run a model of kind {engine.config.kind}", hint="--engine torch"
+        )
+    return engine
 
 
 def _result(task: Task, ranked: Sequence[Hypothesis], engine: Engine) -> Result:

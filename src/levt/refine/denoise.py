@@ -1,0 +1,69 @@
+"""Iterative refinement: how IT writes (Lee et al. 2018). Knows no text.
+
+A length is chosen, the first decoder writes a translation from the spread source, and the second writes it anew
+from the one before, until it comes back unchanged or the iterations are used up.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from levt.policy.denoising import Stage, spread
+from levt.refine.canvas import ParallelOptions, best_lengths, inner, told
+from levt.refine.decide import decide_fill
+from levt.refine.loop import Outcome
+from levt.refine.request import Tokens
+
+
+@runtime_checkable
+class DenoisingPolicy(Protocol):
+    """A model that chooses lengths, first translations, and better ones; its memory keeps the source tokens."""
+
+    def length(self, memory: Any) -> Float[Tensor, "b l"]:
+        """The log π of every length."""
+        ...
+
+    def token(self, memory: Any, y: Int[Tensor, "b n"], stage: Stage) -> Float[Tensor, "b n v"]:
+        """The log π of every token at every place."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class DenoiseOptions(ParallelOptions):
+    """Settings of one request to IT; the first translation counts as an iteration."""
+
+
+@torch.inference_mode()
+def denoise(
+    model: DenoisingPolicy, memory: Any, limits: Sequence[int], options: DenoiseOptions
+) -> list[Outcome]:
+    """Write the target of every source of a memory; ``limits`` says how long each may be, boundaries counted."""
+    lengths = best_lengths(model.length(memory), limits, 1)[0].squeeze(1)
+    sizes = lengths.tolist()
+    y = spread(memory.extra["source"].long(), lengths, max(sizes) + 2)
+    places, logp = inner(lengths, y.shape[1]), torch.zeros(y.shape, device=y.device)
+    states: list[list[Tokens]] = [[] for _ in sizes]
+    stopped = ["limit" for _ in sizes]
+    alive = torch.ones(len(sizes), dtype=torch.bool, device=y.device)
+    for iteration in range(options.max_iterations):
+        tokens, scores = decide_fill(model.token(memory, y, "refine" if iteration else "draft"))
+        change = places & alive.unsqueeze(1)
+        after = torch.where(change, tokens, y)
+        logp = torch.where(change, scores, logp)
+        on, rows = alive.tolist(), after.tolist()
+        if iteration:
+            alive = alive & after.ne(y).any(1)
+        going = alive.tolist()
+        for i, row in enumerate(rows):
+            if on[i]:
+                states[i].append(tuple(row[1 : sizes[i] + 1]))
+                stopped[i] = "limit" if going[i] else "unchanged"
+        if not any(going):
+            break
+        y = after
+    scores_of = [row[1 : size + 1] for row, size in zip(logp.tolist(), sizes, strict=True)]
+    return [told(*parts) for parts in zip(states, scores_of, stopped, strict=True)]
