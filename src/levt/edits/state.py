@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
+from torch.nn.functional import pad
 
 from levt.text.specials import BOS, EOS, PAD, PLH
 
@@ -85,6 +86,25 @@ class State:
     def narrow(self, width: int) -> "State":
         """The first ``width`` columns; the others must hold padding alone."""
         return State(self.y[:, :width], self.locked[:, :width], self.glued[:, :width])
+
+    def widen(self, width: int) -> "State":
+        """The same rows with padding up to ``width`` columns.
+
+        >>> State.of([[7]]).widen(5).y.tolist()
+        [[1, 7, 2, 0, 0]]
+        """
+        more = (0, width - self.y.shape[1])
+        return State(*(pad(part, more, value=PAD) for part in (self.y, self.locked, self.glued)))
+
+    def join(self, other: "State", width: int) -> "State":
+        """These rows and then those of another batch, in ``width`` columns."""
+        pairs = zip(self.widen(width).parts, other.widen(width).parts, strict=True)
+        return State(*(torch.cat(pair) for pair in pairs))
+
+    @property
+    def parts(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Tokens, locks and glue."""
+        return self.y, self.locked, self.glued
 
     def rows(self) -> list[list[int]]:
         """The tokens of each row without boundaries and padding (waits for the device)."""

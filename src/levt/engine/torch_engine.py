@@ -9,6 +9,8 @@ from jaxtyping import Int
 from torch import Tensor, nn
 
 from levt.edits.state import State
+from levt.engine.alternatives import Found, Place, ask
+from levt.engine.continuous import Continuous, Rolling, distinct
 from levt.errors import ConfigError
 from levt.policy.config import ModelConfig
 from levt.policy.folder import Tokenizers, load_folder
@@ -73,6 +75,17 @@ class TorchEngine:
             device=self.device,
         )
         return refine(self.network, self._rows(memory, rows), requests, guidance)
+
+    def continuous(self) -> Continuous:
+        """Algorithm 2 on requests that come and go."""
+        assert isinstance(self.network, Policy)
+        return Rolling(self, self.network, self.device)
+
+    def alternatives(self, places: Sequence[Place]) -> list[Found]:
+        """What else could stand in some places: one pass, or two where a place has several placeholders."""
+        assert isinstance(self.network, Policy)
+        sources, rows = distinct([place.source for place in places])
+        return ask(self.network, self._rows(self.encode(sources), rows), places, self.device)
 
     def search(self, memory: Memory, limits: Sequence[int], options: SearchOptions) -> list[list[Hypothesis]]:
         """Beam search."""

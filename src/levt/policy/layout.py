@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 from jaxtyping import Bool, Int, Int32, Shaped
 from torch import Tensor
+from torch.nn.functional import pad
 
 from levt.text.specials import PAD
 
@@ -57,6 +58,13 @@ class Padded:
         """The layout of some of the rows."""
         restarted = None if self.restarted is None else self.restarted.index_select(0, rows)
         return Padded(self.real.index_select(0, rows), restarted)
+
+    def join(self, other: "Padded", width: int) -> "Padded":
+        """These rows and then those of another batch, all of this width; what is cut off must be padding."""
+        if self.restarted is not None or other.restarted is not None:
+            raise TypeError("rows whose positions start again cannot be joined")
+        real = [pad(part.real, (0, width - part.longest)) for part in (self, other)]
+        return Padded(torch.cat(real))
 
 
 @dataclass(frozen=True, eq=False)

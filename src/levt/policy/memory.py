@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
@@ -37,3 +38,23 @@ class Memory:
             {name: kv.index_select(0, rows) for name, kv in self.kv.items()},
             {name: kept.index_select(0, rows) for name, kept in self.extra.items()},
         )
+
+    def join(self, other: "Memory", width: int) -> "Memory":
+        """These rows and then those of another padded batch; no source is longer than ``width``."""
+        if isinstance(self.layout, Packed) or isinstance(other.layout, Packed):
+            raise TypeError("rows can be joined in a padded memory only")
+        return Memory(
+            _stacked(self.states, other.states, width),
+            self.layout.join(other.layout, width),
+            {name: _stacked(kv, other.kv[name], width) for name, kv in self.kv.items()},
+            {name: torch.cat([kept, other.extra[name]]) for name, kept in self.extra.items()},
+        )
+
+
+def _stacked(first: Tensor, second: Tensor, width: int) -> Tensor:
+    """Two blocks of padded rows below each other, both cut or padded to ``width``."""
+    stacked = first.new_zeros(first.shape[0] + second.shape[0], width, *first.shape[2:])
+    for block, place in ((first, stacked[: first.shape[0]]), (second, stacked[first.shape[0] :])):
+        columns = min(width, block.shape[1])
+        place[:, :columns] = block[:, :columns]
+    return stacked

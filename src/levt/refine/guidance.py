@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
+from torch.nn.functional import pad
 
 from levt.edits.state import State
 from levt.refine.request import Request, Tokens
@@ -83,6 +84,19 @@ class Guidance:
             open=None if self.open is None else self.open[rows],
         )
 
+    def join(self, other: "Guidance", rows: int, others: int, width: int) -> "Guidance":
+        """The guidance of these rows and then of some that begin now, whose states have ``width`` columns."""
+        return replace(
+            self,
+            empty_gap_penalty=torch.cat([self.empty_gap_penalty, other.empty_gap_penalty]),
+            min_edit=torch.cat([self.min_edit, other.min_edit]),
+            max_count=torch.cat([self.max_count, other.max_count]),
+            limit=torch.cat([self.limit, other.limit]),
+            banned=self.banned + other.banned,
+            drop=_joined(self.drop, other.drop, (rows, others), width, False),
+            open=_joined(self.open, other.open, (rows, others), width - 1, -1),
+        )
+
     def after_first(self) -> "Guidance":
         """What still holds once the first iteration is done."""
         return self if self.drop is None and self.open is None else replace(self, drop=None, open=None)
@@ -123,6 +137,25 @@ class Guidance:
             for sequence in self.banned[row]:
                 mask[i, max(sequence)] = True
         return mask.repeat_interleave(where.sum(1), 0)
+
+
+def _joined(
+    first: Tensor | None, second: Tensor | None, rows: tuple[int, int], width: int, nothing: int
+) -> Tensor | None:
+    """Two blocks of marks below each other, where a missing one says nothing."""
+    blocks = [
+        None if block is None else pad(block, (0, width - block.shape[1]), value=nothing)
+        for block in (first, second)
+    ]
+    some = next((block for block in blocks if block is not None), None)
+    if some is None:
+        return None
+    return torch.cat(
+        [
+            some.new_full((count, width), nothing) if block is None else block
+            for block, count in zip(blocks, rows, strict=True)
+        ]
+    )
 
 
 def occurrences(tokens: Sequence[int], sequences: Sequence[Tokens]) -> list[int]:

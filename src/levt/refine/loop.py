@@ -1,7 +1,7 @@
 """Algorithm 2: delete, open placeholders, fill them, until nothing changes. Knows no text and no engine.
 
-The plain loop, on any device: a batch of states of which finished rows leave. Faster engines must give the
-same edits. Four stops, each row by itself:
+The plain loop, on any device: a batch of states that rows may join at any iteration and that finished rows leave.
+Faster engines must give the same edits. Four stops, each row by itself:
 
     unchanged   nothing is deleted and nothing inserted
     repeated    the state after deletion is that of the iteration before, so insertion would repeat too
@@ -11,10 +11,12 @@ same edits. Four stops, each row by itself:
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 
 from levt.edits.script import EditScript
+from levt.edits.state import State
 from levt.refine.guidance import Guidance, occurrences
 from levt.refine.phases import Memory, Policy, Round, delete_phase, insert_phase, rounds
 from levt.refine.request import Request, Tokens
@@ -76,55 +78,128 @@ class Outcome:
             self.remove(at)
 
 
-@torch.inference_mode()
+@dataclass
+class _Row:
+    """A request on its way."""
+
+    outcome: Outcome
+    seen: dict[Tokens, int]
+    """The states it has been in, and after how many rounds."""
+    left: Tokens | None = None
+    """The state after the deletion of the iteration before."""
+
+    @classmethod
+    def of(cls, request: Request) -> "_Row":
+        # A steered first iteration is not what the model would do again.
+        return cls(Outcome(request, tokens=request.draft), {} if request.steered else {request.draft: 0})
+
+    def deleted(self, left: Tokens) -> None:
+        """Note the state after deletion."""
+        self.outcome.iterations += 1
+        self.outcome.passes += bool(self.outcome.tokens)
+        if self.left == left:
+            self.outcome.stopped = "repeated"
+        self.left = left
+
+    def edited(self, round_: Round) -> None:
+        """Note the whole iteration."""
+        outcome = self.outcome
+        outcome.passes += 1 + bool(round_.script.fill)
+        outcome.rounds.append(round_)
+        outcome.tokens = round_.script.apply(outcome.tokens)
+        if round_.script.is_identity:
+            outcome.stopped = "unchanged"
+        elif outcome.tokens in self.seen:
+            outcome.stopped = "cycle"
+            outcome.cut(self.seen[outcome.tokens])
+        elif outcome.iterations >= outcome.request.options.max_iterations:
+            outcome.stopped = "limit"
+        self.seen[outcome.tokens] = len(outcome.rounds)
+
+
+class Refinement:
+    """Requests that are refined together, whenever they came: ``add`` some, ``step`` all, as long as there are any.
+
+    No request sees another: each gets the outcome that it would get alone.
+    """
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self._rows: list[_Row] = []
+        self._memory: Any = None
+        self._state: State
+        self._guidance: Guidance
+
+    @property
+    def alive(self) -> list[Outcome]:
+        """The outcomes still being worked on."""
+        return [row.outcome for row in self._rows]
+
+    @torch.inference_mode()
+    def add(self, memory: Memory, requests: Sequence[Request], guidance: Guidance) -> list[Outcome]:
+        """Take in requests, row i of ``memory`` being the source of request i; gives their outcomes to be."""
+        new = [_Row.of(request) for request in requests]
+        if not self._rows:
+            self._memory, self._state, self._guidance = memory, guidance.state, guidance
+        elif new:
+            sources = [row.outcome.request.source for row in self._rows + new]
+            width = max(self._state.y.shape[1], guidance.state.y.shape[1])
+            self._memory = self._memory.join(memory, 2 + max(map(len, sources)))
+            self._guidance = self._guidance.join(guidance, len(self._rows), len(new), width)
+            self._state = self._state.join(guidance.state, width)
+        self._rows += new
+        return [row.outcome for row in new]
+
+    def leave(self, outcomes: Collection[Outcome]) -> None:
+        """Give up on some, at once."""
+        gone = {id(outcome) for outcome in outcomes}
+        self._keep([i for i, row in enumerate(self._rows) if id(row.outcome) not in gone])
+
+    @torch.inference_mode()
+    def step(self) -> list[Outcome]:
+        """One iteration of every row; those that are finished by it leave and are given back."""
+        began = self._rows
+        # Delete tokens: y' = 𝓔(y, d̂). Rows left with ỹ, as in the iteration before, are done.
+        deletion = delete_phase(self.policy, self._memory, self._state, self._guidance)
+        for row, left in zip(self._rows, map(tuple, deletion.after.rows()), strict=True):
+            row.deleted(left)
+        stay = self._unfinished()
+        if len(stay) < len(self._rows):
+            deletion = deletion.select(torch.tensor(stay, device=deletion.drop.device, dtype=torch.long))
+            self._keep(stay)
+        if self._rows:
+            # Insert placeholders: y'' = 𝓔(y', p̂); replace them: y = 𝓔(y'', t̂).
+            insertion = insert_phase(self.policy, self._memory, deletion, self._guidance)
+            self._state, self._guidance = insertion.state, self._guidance.after_first()
+            for row, round_ in zip(self._rows, rounds(deletion, insertion), strict=True):
+                row.edited(round_)
+            self._keep(self._unfinished())
+        if self._rows:
+            self._state = self._state.narrow(int(self._state.lengths.max()))
+        finished = [row.outcome for row in began if row.outcome.stopped]
+        for outcome in finished:
+            outcome.strike()
+        return finished
+
+    def _unfinished(self) -> list[int]:
+        return [i for i, row in enumerate(self._rows) if not row.outcome.stopped]
+
+    def _keep(self, stay: list[int]) -> None:
+        if len(stay) == len(self._rows):
+            return
+        self._rows = [self._rows[i] for i in stay]
+        if not stay:
+            self._memory = None
+            return
+        rows = torch.tensor(stay, device=self._state.y.device)
+        self._state, self._memory = self._state.select(rows), self._memory.select(rows)
+        self._guidance = self._guidance.select(rows)
+
+
 def refine(policy: Policy, memory: Memory, requests: Sequence[Request], guidance: Guidance) -> list[Outcome]:
     """Refine the draft of every request; row i of ``memory`` is the source of request i."""
-    outcomes = [Outcome(request, tokens=request.draft) for request in requests]
-    alive, state = list(outcomes), guidance.state
-    # The states each row has been in; a steered first iteration is not what the model would do again.
-    seen: dict[int, dict[Tokens, int]] = {id(o): {} if o.request.steered else {o.tokens: 0} for o in alive}
-    remains: dict[int, Tokens] = {}
-    while alive:
-        # Delete tokens: y' = 𝓔(y, d̂). Rows left with ỹ, as in the iteration before, are done.
-        deletion = delete_phase(policy, memory, state, guidance)
-        for outcome, left in zip(alive, map(tuple, deletion.after.rows()), strict=True):
-            outcome.iterations += 1
-            outcome.passes += bool(outcome.tokens)
-            if remains.get(id(outcome)) == left:
-                outcome.stopped = "repeated"
-            remains[id(outcome)] = left
-        stay = [i for i, outcome in enumerate(alive) if not outcome.stopped]
-        if not stay:
-            break
-        if len(stay) < len(alive):
-            rows = torch.tensor(stay, device=state.y.device)
-            deletion, memory, guidance = deletion.select(rows), memory.select(rows), guidance.select(rows)
-            alive = [alive[i] for i in stay]
-
-        # Insert placeholders: y'' = 𝓔(y', p̂); replace them: y = 𝓔(y'', t̂).
-        insertion = insert_phase(policy, memory, deletion, guidance)
-        state, guidance = insertion.state, guidance.after_first()
-        for outcome, round_ in zip(alive, rounds(deletion, insertion), strict=True):
-            outcome.passes += 1 + bool(round_.script.fill)
-            outcome.rounds.append(round_)
-            outcome.tokens = round_.script.apply(outcome.tokens)
-            earlier = seen[id(outcome)]
-            if round_.script.is_identity:
-                outcome.stopped = "unchanged"
-            elif outcome.tokens in earlier:
-                outcome.stopped = "cycle"
-                outcome.cut(earlier[outcome.tokens])
-            elif outcome.iterations >= outcome.request.options.max_iterations:
-                outcome.stopped = "limit"
-            earlier[outcome.tokens] = len(outcome.rounds)
-        stay = [i for i, outcome in enumerate(alive) if not outcome.stopped]
-        if not stay:
-            break
-        if len(stay) < len(alive):
-            rows = torch.tensor(stay, device=state.y.device)
-            state, memory, guidance = state.select(rows), memory.select(rows), guidance.select(rows)
-            alive = [alive[i] for i in stay]
-        state = state.narrow(int(state.lengths.max()))
-    for outcome in outcomes:
-        outcome.strike()
+    refinement = Refinement(policy)
+    outcomes = refinement.add(memory, requests, guidance)
+    while refinement.alive:
+        refinement.step()
     return outcomes

@@ -22,6 +22,14 @@ class Memory(Protocol):
 
 
 @runtime_checkable
+class Joinable(Memory, Protocol):
+    """A memory that others can be added to."""
+
+    def join(self, other: Any, width: int) -> Any:
+        """These rows and then those of another memory; no source is longer than ``width``."""
+
+
+@runtime_checkable
 class Policy(Protocol):
     """The three policies over padded states, as log-probabilities; for the first two, logits will do as well."""
 

@@ -5,10 +5,11 @@ canvas: every order is refined (up to four terms; then each further term is trie
 whose decisions the model was surest of is taken.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from itertools import permutations
-from math import exp
+from math import exp, factorial
+from typing import TypeVar
 
 from levt.refine.loop import Outcome
 from levt.refine.request import Request, Tokens
@@ -17,47 +18,81 @@ from levt.refine.steering import Plan
 Run = Callable[[Sequence[int], Sequence[Request]], list[Outcome]]
 """Refine requests; the first argument says for each which source it belongs to."""
 
+T = TypeVar("T")
+Asking = Generator[list[Request], list[Outcome], T]
+"""Yields requests and is sent their outcomes, until it returns what it was for."""
+
 ALL_ORDERS = 4
 """Up to this many terms every order is tried: 24 of them."""
 
 
 def settle(plans: Sequence[Plan], run: Run) -> list[Outcome]:
     """Place all terms and refine; plan i belongs to source i."""
-    waiting = place_in_drafts(plans, run)
-    done = dict(enumerate(waiting))
-    orders = {i: _first_orders(plan) for i, plan in done.items()}
-    outcomes: dict[int, Outcome] = {}
-    while orders:
-        rows = [i for i, tried in orders.items() for _ in tried]
-        requests = [on_canvas(done[i].request, order) for i, tried in orders.items() for order in tried]
-        found = iter(run(rows, requests))
-        following: dict[int, list[tuple[Tokens, ...]]] = {}
-        for i, tried in orders.items():
-            best, outcomes[i] = max(
-                ((order, next(found)) for order in tried), key=lambda pair: _sureness(pair[1])
-            )
-            used = len(best)
-            if used < len(done[i].missing):
-                term = done[i].missing[used][1]
-                following[i] = [(*best[:at], term, *best[at:]) for at in range(used + 1)]
-        orders = following
-    return [outcomes[i] for i in range(len(plans))]
+    return _together([settling(plan) for plan in plans], run)
+
+
+def settling(plan: Plan) -> Asking[Outcome]:
+    """Place the terms of one plan and refine it: asks for refinements, one round of them at a time."""
+    placed = yield from placing(plan)
+    tried = _first_orders(placed)
+    while True:
+        found = yield [on_canvas(placed.request, order) for order in tried]
+        best, outcome = max(zip(tried, found, strict=True), key=lambda pair: _sureness(pair[1]))
+        used = len(best)
+        if used == len(placed.missing):
+            return outcome
+        term = placed.missing[used][1]
+        tried = [(*best[:at], term, *best[at:]) for at in range(used + 1)]
+
+
+def placing(plan: Plan) -> Asking[Plan]:
+    """Put the missing terms of a draft into it, one after another, each where the model wants most."""
+    while plan.missing and plan.request.draft:
+        # One iteration tells what the model would insert where, with the terms placed so far in their places.
+        request = plan.request
+        probe = replace(request, options=replace(request.options, max_iterations=1))
+        [outcome] = yield [probe]
+        number, tokens = plan.missing[0]
+        gap = max(allowed_gaps(plan, number), key=wants(outcome).__getitem__)
+        plan = put(plan, number, tokens, gap)
+    return plan
+
+
+def most_rows(plan: Plan) -> int:
+    """The most refinements that ``settling`` asks for at once.
+
+    >>> from levt.refine.request import Request
+    >>> most_rows(Plan(request=Request(source=(5,)), missing=((0, (6,)), (1, (7,)), (2, (8,)))))
+    6
+    """
+    terms = len(plan.missing)
+    if plan.request.draft or plan.ordered or terms < 2:
+        return 1
+    return factorial(terms) if terms <= ALL_ORDERS else terms
 
 
 def place_in_drafts(plans: Sequence[Plan], run: Run) -> list[Plan]:
-    """Put the missing terms of every draft into it, one after another, each where the model wants most."""
-    placed = list(plans)
-    while rows := [i for i, plan in enumerate(placed) if plan.missing and plan.request.draft]:
-        # One iteration tells what the model would insert where, with the terms placed so far in their places.
-        probes = [
-            replace(placed[i].request, options=replace(placed[i].request.options, max_iterations=1))
-            for i in rows
-        ]
-        for i, outcome in zip(rows, run(rows, probes), strict=True):
-            number, tokens = placed[i].missing[0]
-            gap = max(allowed_gaps(placed[i], number), key=wants(outcome).__getitem__)
-            placed[i] = put(placed[i], number, tokens, gap)
-    return placed
+    """Put the missing terms of every draft into it; plan i belongs to source i."""
+    return _together([placing(plan) for plan in plans], run)
+
+
+def _together(asking: Sequence[Asking[T]], run: Run) -> list[T]:
+    """Answer all who ask, in common rounds, until each has what it wants."""
+    done: dict[int, T] = {}
+    answers: dict[int, list[Outcome] | None] = dict.fromkeys(range(len(asking)))
+    while answers:
+        asked: dict[int, list[Request]] = {}
+        for i, given in answers.items():
+            try:
+                asked[i] = next(asking[i]) if given is None else asking[i].send(given)
+            except StopIteration as end:
+                done[i] = end.value
+        if not asked:
+            break
+        rows = [i for i, requests in asked.items() for _ in requests]
+        found = iter(run(rows, [request for requests in asked.values() for request in requests]))
+        answers = {i: [next(found) for _ in requests] for i, requests in asked.items()}
+    return [done[i] for i in range(len(asking))]
 
 
 def wants(outcome: Outcome) -> list[float]:
