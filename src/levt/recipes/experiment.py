@@ -26,9 +26,11 @@ from levt.imitation.roll_in import RollIn
 from levt.imitation.teacher_forcing import TeacherForcingLessons
 from levt.policy.build import build
 from levt.policy.card import Card
-from levt.policy.config import AutoregressiveConfig, LevTConfig, PostEditingConfig, RecurrentConfig
+from levt.policy.config import ModelConfig, PostEditingConfig
 from levt.policy.folder import Tokenizers, load_folder, save_folder
 from levt.policy.levt import LevT
+from levt.recipes.teaching import TEACHING, Teaching, teaching_lessons
+from levt.refine.decoders import options_of
 from levt.refine.options import Options
 from levt.text.tokenizer import Tokenizer
 from levt.training.checkpoint import Standing
@@ -36,7 +38,7 @@ from levt.training.config import TrainingConfig
 from levt.training.log import read_log
 from levt.training.loop import Trainer, Validation
 
-AnyConfig = LevTConfig | AutoregressiveConfig | PostEditingConfig | RecurrentConfig
+AnyConfig = ModelConfig
 UNKNOWN = 5
 """Stands for a vocabulary size that the corpus will tell."""
 
@@ -55,6 +57,8 @@ class Experiment:
     """Which states LevT learns from."""
     objective: ObjectiveConfig = field(default_factory=ObjectiveConfig)
     """How the losses are made; siblings use its label smoothing."""
+    teaching: Teaching | None = None
+    """How a kind is taught that writes all tokens at once and is not LevT; None: as its settings are by default."""
     training: TrainingConfig = field(default_factory=TrainingConfig)
     """How long, how fast, how safe."""
     metric: Literal["bleu", "chrf", "ter", "rouge-2"] = "bleu"
@@ -62,9 +66,9 @@ class Experiment:
     tokenize: Tokenize | None = None
     """How the metric finds words, for a language without spaces: char, zh or ja-mecab; None: its own way."""
     options: Options = field(default_factory=Options)
-    """How LevT decodes the dev set."""
+    """How LevT decodes the dev set; other kinds that write all tokens at once use what they have of it."""
     beam: int = 1
-    """How siblings decode the dev set: 1 is greedy."""
+    """How siblings decode the dev set: 1 is greedy; a masked model tries so many lengths."""
     dev_limit: int = 2_000
     """Sentences of the dev set that are decoded, at most."""
     init: Path | None = None
@@ -182,7 +186,9 @@ def lessons(experiment: Experiment, store: Store, network: nn.Module) -> Lessons
     budget = Packed.fitting(store, target=experiment.training.tokens)
     if isinstance(network, LevT):
         return LevTLessons(store, budget, network, roll_in=experiment.roll_in, objective=experiment.objective)
-    smoothing = experiment.objective.label_smoothing
+    smoothing, kind = experiment.objective.label_smoothing, experiment.model.kind
+    if kind in TEACHING:
+        return teaching_lessons(kind, experiment.teaching, store, budget, network, smoothing=smoothing)
     reads_draft = isinstance(experiment.model, PostEditingConfig)
     return TeacherForcingLessons(store, budget, smoothing=smoothing, reads_draft=reads_draft)
 
@@ -203,10 +209,7 @@ def validation(experiment: Experiment, tokenizers: Tokenizers) -> Validation | N
     def score(network: nn.Module) -> float:
         # Half precision would do on a GPU, but selection should not depend on the device.
         model = Model(TorchEngine(network, tokenizers), Budget(rows=512, tokens=32_768))
-        if isinstance(network, LevT):
-            settings: dict[str, Any] = dataclasses.asdict(experiment.options)
-        else:
-            settings = {"beam": experiment.beam}
+        settings = dev_settings(experiment)
         if drafts is None or model.kind not in ("levt", "post-editing"):
             results = model.translate(sources, **settings)
         else:
@@ -214,6 +217,19 @@ def validation(experiment: Experiment, tokenizers: Tokenizers) -> Validation | N
         return chosen.score([r.text for r in results], references)
 
     return Validation(score, chosen.name, chosen.higher_is_better)
+
+
+def dev_settings(experiment: Experiment) -> dict[str, Any]:
+    """How the dev set is decoded."""
+    options, kind = dataclasses.asdict(experiment.options), experiment.model.kind
+    if kind == "levt":
+        return options
+    if kind not in TEACHING:
+        return {"beam": experiment.beam}
+    known = [one.name for one in dataclasses.fields(options_of(kind))]
+    return {
+        name: value for name, value in {**options, "length_beam": experiment.beam}.items() if name in known
+    }
 
 
 def as_input(tokenizer: Tokenizer, rows: Sequence[Sequence[int]]) -> list[str]:
@@ -232,4 +248,6 @@ def save_best(experiment: Experiment, model: nn.Module, tokenizers: Tokenizers, 
 def as_json(experiment: Experiment) -> dict[str, Any]:
     """All settings as JSON values."""
     settings: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(experiment), default=str))
+    if experiment.teaching is None:  # as before there was such a setting
+        del settings["teaching"]
     return {**settings, "kind": experiment.model.kind}
