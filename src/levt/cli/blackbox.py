@@ -1,0 +1,113 @@
+"""Train and ask black boxes: the systems whose drafts are to be repaired."""
+
+import sys
+from pathlib import Path
+
+
+def train_phrase(
+    train: tuple[Path, Path],
+    out: Path,
+    dev: tuple[Path, Path] | None = None,
+    tune_lines: int = 300,
+    longest: int = 5,
+    options: int = 10,
+    order: int = 3,
+    limit: int | None = None,
+) -> None:
+    """Train a phrase-based system on a parallel corpus, in minutes on one core.
+
+    Example: levt blackbox train-phrase --train half.en half.de --dev val.en val.de --out phrases
+
+    Args:
+        train: SOURCE and TARGET, line by line; may end in .gz or .xz.
+        out: New folder to write; it must not exist yet.
+        dev: SOURCE and TARGET on which the weights are tuned; without them they stay as they come.
+        tune_lines: Lines of the dev set that are used, at most.
+        longest: Words of the longest phrase.
+        options: Translations kept for each source phrase.
+        order: Words of the longest n-gram of the language model.
+        limit: Use only so many lines of the training data.
+    """
+    import time
+    from itertools import islice
+
+    from levt.errors import StoreError
+    from levt.recipes.black_boxes.phrase.system import PhraseSystem, PhraseTraining
+    from levt.recipes.synthesis import aligned
+
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        # Now rather than after the training.
+        raise StoreError(f"{out} exists already", hint="remove it or choose another folder")
+    settings = PhraseTraining(longest=longest, options=options, order=order)
+    held = list(islice(aligned(*dev), tune_lines)) if dev is not None else []
+    pairs = list(islice(aligned(*train), limit))
+    begun = time.perf_counter()
+    print(f"{len(pairs):,} pairs: aligning and extracting", file=sys.stderr)
+    system = PhraseSystem.train([x for x, _ in pairs], [y for _, y in pairs], settings)
+    print(f"trained in {time.perf_counter() - begun:.1f} s", file=sys.stderr)
+    if held:
+        from levt.recipes.black_boxes.phrase.tuning import tune
+
+        def show(done: int, total: int, best: float) -> None:
+            print(f"tuning {done}/{total}: BLEU {best:.2f}", file=sys.stderr)
+
+        tune(system, [x for x, _ in held], [y for _, y in held], progress=show)
+    system.save(out)
+    print(f"{out}: {len(system.table.words):,} phrase pairs", file=sys.stderr)
+
+
+def translate(
+    spec: str,
+    /,
+    *,
+    batch_size: int = 500,
+    processes: int = 1,
+    timeout: float = 600.0,
+    beam: int | None = None,
+) -> None:
+    """Translate standard input, line by line, to standard output, by any black box.
+
+    Args:
+        spec: levt:FOLDER, phrase:FOLDER, command:COMMAND, or the address of a service (http://…).
+        batch_size: Lines of one call.
+        processes: How many black boxes work side by side.
+        timeout: Seconds for each call of a command or a service.
+        beam: Of a model folder that writes from left to right.
+    """
+    from collections.abc import Iterator
+    from functools import partial
+    from io import BufferedReader
+    from typing import cast
+
+    from levt.cli._lines import decoded, one_line, progress, windows
+    from levt.errors import ConfigError, InputError
+    from levt.recipes.black_boxes import answered, open_black_box
+    from levt.recipes.black_boxes.side_by_side import translated
+
+    if batch_size < 1 or processes < 1:
+        raise ConfigError(f"batch_size and processes must be at least 1, got {batch_size} and {processes}")
+    stream, out = cast(BufferedReader, sys.stdin.buffer), sys.stdout.buffer
+    read = 0
+
+    def chunks() -> Iterator[list[str]]:
+        nonlocal read
+        for window in windows(stream.read1, batch_size):
+            texts = []
+            for line in window:
+                read += 1
+                try:
+                    texts.append(decoded(line))
+                except InputError as error:
+                    raise InputError(f"line {read}: {error.message}", hint=error.hint) from None
+            yield texts
+
+    opened = partial(open_black_box, spec, timeout=timeout, beam=beam)
+    with progress() as tick:
+        for asked, answers in translated(chunks(), opened, processes):
+            for text in answered(spec, asked, answers):
+                out.write(f"{one_line(text)}\n".encode())
+                tick()
+            out.flush()
+
+
+COMMANDS = {"train-phrase": train_phrase, "translate": translate}

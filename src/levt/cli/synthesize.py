@@ -1,0 +1,78 @@
+"""Make synthetic post-editing data: halves of a corpus, drafts by a black box, mixtures with real triples."""
+
+import sys
+from pathlib import Path
+
+
+def halves(train: tuple[Path, Path], out: Path, share: float = 0.5, seed: int = 0) -> None:
+    """Part a parallel corpus: one half to train a black box, the other to be translated by it.
+
+    Equal sources are always in the same half.
+
+    Args:
+        train: SOURCE and TARGET, line by line; may end in .gz or .xz.
+        out: New folder to write: first/ and second/, each with source.txt and target.txt.
+        share: Share of the first half.
+        seed: Another one parts otherwise.
+    """
+    from levt.recipes.synthesis import halves as run
+
+    first, second = run(*train, out, share=share, seed=seed)
+    print(f"{out}: {first:,} pairs in first, {second:,} in second", file=sys.stderr)
+
+
+def drafts(
+    train: tuple[Path, Path],
+    black_box: str,
+    out: Path,
+    processes: int = 1,
+    chunk: int = 500,
+    timeout: float = 600.0,
+    beam: int | None = None,
+) -> None:
+    """Translate a corpus by a black box: triples of source, draft and target, ready for `levt prepare --draft`.
+
+    A run that was stopped goes on where it was.
+
+    Example: levt synthesize drafts --train half2.en half2.de --black-box phrase:phrases --out triples
+
+    Args:
+        train: SOURCE and TARGET, line by line; may end in .gz or .xz.
+        black_box: levt:FOLDER, phrase:FOLDER, command:COMMAND, or the address of a service (http://…).
+        out: Folder to write: source.txt, draft.txt and target.txt.
+        processes: How many black boxes work side by side.
+        chunk: Lines of one call; so many are lost, for each process, by an interruption.
+        timeout: Seconds for each call of a command or a service.
+        beam: Of a model folder that writes from left to right.
+    """
+    from levt.cli.prepare import _Bars
+    from levt.recipes.synthesis import Synthesis, write_drafts
+
+    settings = Synthesis(black_box=black_box, chunk=chunk, processes=processes, timeout=timeout, beam=beam)
+    with _Bars() as bars:
+        count = write_drafts(
+            *train, out, settings, progress=lambda done, total: bars.show("drafts", done, total)
+        )
+    print(f"{out}: {count:,} triples", file=sys.stderr)
+    print(
+        f"hint: levt prepare --draft --train {out}/source.txt {out}/draft.txt {out}/target.txt …",
+        file=sys.stderr,
+    )
+
+
+def mix(synthetic: tuple[Path, ...], real: tuple[Path, ...], out: Path, times: int = 10) -> None:
+    """Join synthetic triples with real ones that are repeated, so that the few count as much as the many.
+
+    Args:
+        synthetic: SOURCE DRAFT TARGET, or a folder that `levt synthesize drafts` wrote.
+        real: SOURCE DRAFT TARGET, or such a folder.
+        out: New folder to write: source.txt, draft.txt and target.txt.
+        times: How often the real ones are repeated.
+    """
+    from levt.recipes.synthesis import mix as run
+
+    some, others = run(synthetic, real, out, times=times)
+    print(f"{out}: {some:,} synthetic triples, {others:,} real ones ({times} times each)", file=sys.stderr)
+
+
+COMMANDS = {"halves": halves, "drafts": drafts, "mix": mix}

@@ -1,0 +1,71 @@
+"""A black box that is a shell command: lines on stdin, as many lines on stdout. Knows nothing of what it does."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+
+from levt.errors import InputError
+from levt.recipes.black_boxes import NoAnswer, answered
+
+SHOWN = 400
+"""Characters of the command's complaints that an error repeats."""
+
+
+class Command:
+    """Runs the command once for every call; it must answer all lines and end within ``timeout`` seconds."""
+
+    def __init__(self, command: str, *, timeout: float = 600.0) -> None:
+        self.command, self.timeout = command, timeout
+
+    def translate(self, lines: Sequence[str]) -> list[str]:
+        """What the command wrote, line by line."""
+        for i, line in enumerate(lines, 1):
+            if "\n" in line or "\r" in line:
+                raise InputError(f"line {i} holds a line break, so the command would take it for two")
+        if not lines:
+            return []
+        # A session of its own, so that whatever the shell has started ends with it.
+        process = subprocess.Popen(
+            self.command,
+            shell=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        try:
+            out, complaints = process.communicate(
+                "".join(f"{line}\n" for line in lines).encode(), timeout=self.timeout
+            )
+        except subprocess.TimeoutExpired:
+            raise NoAnswer(
+                f"the command {self.command!r} did not answer {len(lines)} lines in {self.timeout:g} seconds",
+                hint="give it more time, or fewer lines at once",
+            ) from None
+        finally:
+            self._end(process)
+        if process.returncode != 0:
+            said = complaints.decode("utf-8", "replace").strip()[-SHOWN:]
+            raise NoAnswer(
+                f"the command {self.command!r} ended with status {process.returncode}"
+                + (f" and said:\n{said}" if said else " and said nothing")
+            )
+        try:
+            text = out.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise NoAnswer(
+                f"the command {self.command!r} wrote what is not UTF-8 (byte {error.start})"
+            ) from error
+        found = [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")] if text else []
+        return answered(f"the command {self.command!r}", lines, found)
+
+    @staticmethod
+    def _end(process: "subprocess.Popen[bytes]") -> None:
+        """Leave no process behind."""
+        if process.poll() is None:
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, signal.SIGKILL)
+            else:
+                process.kill()
+            process.communicate()

@@ -1,0 +1,57 @@
+"""Several black boxes of the same kind in processes of their own, answers in order. Knows no files."""
+
+import multiprocessing
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+
+from levt.recipes.black_boxes import BlackBox, NoAnswer
+
+Opener = Callable[[], BlackBox]
+
+_box: BlackBox | None = None
+"""The black box of a worker process."""
+
+
+def translated(
+    chunks: Iterable[list[str]], opened: Opener, processes: int = 1
+) -> Iterator[tuple[list[str], list[str]]]:
+    """Each chunk of lines with its answers, in order; more than one process needs an ``opened`` that can travel."""
+    if processes == 1:
+        box = opened()
+        for chunk in chunks:
+            yield chunk, box.translate(chunk)
+        return
+    # Not forked: threads of the libraries that models use do not survive it.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(processes, context, initializer=_open, initargs=(opened,)) as pool:
+        waiting: deque[tuple[list[str], Future[list[str]]]] = deque()
+        try:
+            for chunk in chunks:
+                waiting.append((chunk, pool.submit(_translate, chunk)))
+                # Some in advance, not the whole corpus.
+                if len(waiting) > 2 * processes:
+                    asked, answer = waiting.popleft()
+                    yield asked, answer.result()
+            while waiting:
+                asked, answer = waiting.popleft()
+                yield asked, answer.result()
+        except BrokenProcessPool:
+            raise NoAnswer(
+                "a process of the black box has died",
+                hint="try it with one process: its own error will show; or there was too little memory",
+            ) from None
+        finally:
+            for _, answer in waiting:
+                answer.cancel()
+
+
+def _open(opened: Opener) -> None:
+    global _box
+    _box = opened()
+
+
+def _translate(lines: list[str]) -> list[str]:
+    assert _box is not None
+    return _box.translate(lines)

@@ -1,0 +1,248 @@
+"""Synthetic post-editing data as the paper makes it: one half of a corpus for a black box, drafts for the other.
+
+``halves`` parts a parallel corpus; ``write_drafts`` lets a black box translate a part, with as many processes as
+wanted, and goes on where it was stopped; ``mix`` joins real and synthetic triples. All write plain files, one
+sentence a line, that ``levt prepare --draft`` reads. Never prints.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice, zip_longest
+from pathlib import Path
+
+from levt.data.folder import new_folder
+from levt.data.lines import Lines
+from levt.errors import ConfigError, InputError, StoreError
+from levt.recipes.black_boxes import answered, open_black_box
+from levt.recipes.black_boxes.side_by_side import translated
+
+VERSION = 1
+SOURCE, DRAFT, TARGET = "source.txt", "draft.txt", "target.txt"
+NOTE = "synthesis.json"
+BREAKS = dict.fromkeys(map(ord, "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"), " ")
+"""Everything that some reader takes for the end of a line, made a space in drafts."""
+Progress = Callable[[int, int], None]
+
+
+def halves(source: Path, target: Path, out: Path, *, share: float = 0.5, seed: int = 0) -> tuple[int, int]:
+    """Part a corpus into OUT/first and OUT/second, each with source.txt and target.txt; gives their sizes.
+
+    A source decides by itself (by its hash) where it goes, so equal sentences never lie in both parts.
+    """
+    if not 0 < share < 1:
+        raise ConfigError(f"share must be more than 0 and less than 1, got {share}")
+    counts = [0, 0]
+    with new_folder(out) as fresh:
+        parts = [fresh / "first", fresh / "second"]
+        files = []
+        for part in parts:
+            part.mkdir()
+            files.append([(part / name).open("wb") for name in (SOURCE, TARGET)])
+        try:
+            for x, y in aligned(source, target):
+                which = 0 if first_half(x, share, seed) else 1
+                counts[which] += 1
+                for file, text in zip(files[which], (x, y), strict=True):
+                    file.write(f"{text}\n".encode())
+        finally:
+            for file in (file for pair in files for file in pair):
+                file.close()
+    return counts[0], counts[1]
+
+
+def first_half(text: str, share: float = 0.5, seed: int = 0) -> bool:
+    """Whether a source belongs to the first part."""
+    number = int.from_bytes(hashlib.sha256(f"{seed}\n{text.strip()}".encode()).digest()[:8], "big")
+    return number < share * 2**64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Synthesis:
+    """How drafts are written."""
+
+    black_box: str
+    """Which one, as ``open_black_box`` reads it."""
+    chunk: int = 500
+    """Lines that one call translates, and that an interruption can cost for each process."""
+    processes: int = 1
+    """How many black boxes work side by side."""
+    timeout: float = 600.0
+    """Seconds for each call of a command or a service."""
+    beam: int | None = None
+    """Of a model folder that writes from left to right."""
+
+    def __post_init__(self) -> None:
+        for name in ("chunk", "processes"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
+
+
+def write_drafts(
+    source: Path,
+    target: Path,
+    out: Path,
+    settings: Synthesis,
+    *,
+    progress: Progress = lambda done, total: None,
+) -> int:
+    """Write OUT/source.txt, draft.txt and target.txt, line by line; gives the number of triples.
+
+    A run that was stopped goes on after the last draft it wrote; one of other files or of another black box
+    in the same folder is refused.
+    """
+    total = sum(1 for _ in aligned(source, target))
+    out.mkdir(parents=True, exist_ok=True)
+    note = {
+        "version": VERSION,
+        "black_box": settings.black_box,
+        "beam": settings.beam,
+        "lines": total,
+        "source": checksum(source),
+        "target": checksum(target),
+    }
+    with _locked(out):
+        _same_run(out / NOTE, note)
+        if (out / DRAFT).exists():
+            progress(total, total)
+            return total
+        growing = out / f"{DRAFT}.partial"
+        done = whole_lines(growing)
+        progress(done, total)
+        lines = islice(Lines(source, max_bytes=1 << 30), done, None)
+        texts = (line.text for line in lines)
+        chunks = iter(lambda: list(islice(texts, settings.chunk)), [])
+        opened = partial(open_black_box, settings.black_box, timeout=settings.timeout, beam=settings.beam)
+        with growing.open("ab") as file:
+            if done < total:
+                for asked, answers in translated(chunks, opened, settings.processes):
+                    checked = answered(settings.black_box, asked, answers)
+                    file.write("".join(f"{text.translate(BREAKS)}\n" for text in checked).encode())
+                    file.flush()
+                    os.fsync(file.fileno())
+                    done += len(checked)
+                    progress(done, total)
+        for path, name in ((source, SOURCE), (target, TARGET)):
+            _write_plain(path, out / name)
+        growing.replace(out / DRAFT)
+    return total
+
+
+def mix(synthetic: Sequence[Path], real: Sequence[Path], out: Path, *, times: int = 10) -> tuple[int, int]:
+    """Write a folder of triples: the synthetic ones, and the real ones so many times; gives both counts.
+
+    Each is three files, source, draft and target, or one folder that ``write_drafts`` wrote.
+    """
+    if times < 1:
+        raise ConfigError(f"times must be at least 1, got {times}")
+    counts = []
+    with new_folder(out) as fresh:
+        names = (SOURCE, DRAFT, TARGET)
+        files = [(fresh / name).open("wb") for name in names]
+        try:
+            for given, repeats in ((synthetic, 1), (real, times)):
+                paths = triple(given)
+                count = 0
+                for _ in range(repeats):
+                    for texts in aligned(*paths):
+                        count += 1
+                        for file, text in zip(files, texts, strict=True):
+                            file.write(f"{text}\n".encode())
+                counts.append(count)
+        finally:
+            for file in files:
+                file.close()
+    return counts[0], counts[1]
+
+
+def triple(paths: Sequence[Path]) -> list[Path]:
+    """The files of a triple: three, or those of one folder."""
+    if len(paths) == 1 and paths[0].is_dir():
+        return [paths[0] / name for name in (SOURCE, DRAFT, TARGET)]
+    if len(paths) == 3:
+        return list(paths)
+    raise InputError(
+        f"triples are three files, source, draft and target, or one folder of them, got {len(paths)} paths"
+    )
+
+
+def aligned(*paths: Path) -> Iterator[tuple[str, ...]]:
+    """The texts of line-aligned files; files of different lengths are an InputError."""
+    readers = [Lines(path, max_bytes=1 << 30) for path in paths]
+    for rows in zip_longest(*readers):
+        short = [path for path, row in zip(paths, rows, strict=True) if row is None]
+        if short:
+            raise InputError(f"{short[0]} has fewer lines than {next(p for p in paths if p not in short)}")
+        for path, row in zip(paths, rows, strict=True):
+            if row.problem is not None:
+                raise InputError(f"{path}, line {row.number}: {row.problem}")
+        yield tuple(row.text for row in rows)
+
+
+def whole_lines(path: Path) -> int:
+    """How many whole lines a file has; a broken last one, of a run that was killed, is cut off."""
+    if not path.exists():
+        return 0
+    count = whole = 0
+    with path.open("r+b") as file:
+        for line in file:
+            if line.endswith(b"\n"):
+                count += 1
+                whole += len(line)
+        file.truncate(whole)
+    return count
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _same_run(path: Path, note: dict[str, object]) -> None:
+    """Write down what this run is, or find that the folder's is the same."""
+    if path.exists():
+        try:
+            known = json.loads(path.read_text("utf-8"))
+        except ValueError as error:
+            raise StoreError(f"{path} is damaged", hint="remove the folder and begin again") from error
+        other = [key for key in note if known.get(key) != note[key]]
+        if other:
+            raise StoreError(
+                f"{path.parent} holds drafts of another run: {', '.join(other)} differ",
+                hint="choose another folder, or remove it",
+            )
+        return
+    fresh = path.with_name(f".{path.name}.partial")
+    fresh.write_text(json.dumps(note, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    fresh.replace(path)
+
+
+def _write_plain(path: Path, to: Path) -> None:
+    """Copy the lines of a file, which may be packed."""
+    fresh = to.with_name(f".{to.name}.partial")
+    with fresh.open("wb") as file:
+        for line in Lines(path, max_bytes=1 << 30):
+            file.write(f"{line.text}\n".encode())
+    shutil.move(fresh, to)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Keep a second run out of the folder."""
+    try:
+        import fcntl
+    except ImportError:  # no such locks on this system: whoever runs two must know
+        yield
+        return
+    with (folder / ".lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise StoreError(f"{folder} is being written by another process", hint="wait for it") from error
+        yield

@@ -1,0 +1,87 @@
+"""From a parallel corpus to a store of triples, as a user types it."""
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+from levt.cli import main
+from levt.data.store import Store
+
+
+@pytest.fixture
+def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    english = [f"a {colour} house with {i} doors" for i in range(60) for colour in ("red", "blue")]
+    german = [f"ein {colour} Haus mit {i} Türen" for i in range(60) for colour in ("rotes", "blaues")]
+    for name, lines in (("train.en", english), ("train.de", german)):
+        (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_halves_drafts_prepare(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["synthesize", "halves", "--train", "train.en", "train.de", "--out", "halves"])
+    second = "halves/second/source.txt halves/second/target.txt"
+    box = "command:sed 's/house/Haus/; s/doors/Türen/; s/^a /ein /'"
+    main([*f"synthesize drafts --train {second} --out triples".split(), "--black-box", box])
+    files = " ".join(f"triples/{name}.txt" for name in ("source", "draft", "target"))
+    main(f"prepare --draft --train {files} --vocabulary 350 --out store".split())
+    store = Store.open(corpus / "store/train")
+    assert store.has_draft
+    assert len(store) == len((corpus / "halves/second/source.txt").read_text("utf-8").splitlines())
+    assert "triples" in capsys.readouterr().err
+
+
+def test_mixture_counts(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(
+        [
+            "synthesize",
+            "drafts",
+            "--train",
+            "train.en",
+            "train.de",
+            "--black-box",
+            "command:cat",
+            "--out",
+            "triples",
+        ]
+    )
+    real = "train.en train.de train.de"
+    main(f"synthesize mix --synthetic triples --real {real} --times 3 --out mixed".split())
+    assert "120 synthetic triples, 360 real ones (3 times each)" in capsys.readouterr().err
+
+
+def test_phrases_from_training_to_text(
+    corpus: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    main(["blackbox", "train-phrase", "--train", "train.en", "train.de", "--out", "phrases"])
+    stdin = io.TextIOWrapper(io.BufferedReader(io.BytesIO(b"a red house with 7 doors\n\n")))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    capsysbinary.readouterr()
+    main(["blackbox", "translate", "phrase:phrases"])
+    assert capsysbinary.readouterr().out.decode() == "ein rotes Haus mit 7 Türen\n\n"
+    with pytest.raises(SystemExit) as stop:
+        main(["blackbox", "train-phrase", "--train", "train.en", "train.de", "--out", "phrases"])
+    assert stop.value.code == 2
+
+
+def test_a_box_that_fails_is_an_error_without_traceback(
+    corpus: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(
+            [
+                "synthesize",
+                "drafts",
+                "--train",
+                "train.en",
+                "train.de",
+                "--out",
+                "t",
+                "--black-box",
+                "command:false",
+            ]
+        )
+    assert stop.value.code == 2
+    assert "error: the command 'false' ended with status 1" in capsys.readouterr().err
