@@ -1,7 +1,7 @@
 """A black box that is an HTTP service: POST {"lines": […]}, answered by {"lines": […]}. Knows nothing behind it.
 
-Nothing is sent anywhere but to the address that the user gave: redirections are not followed, and a service on this machine is
-asked without any proxy.
+Nothing is sent anywhere but to the address that the user gave: redirections are not followed, and a
+service on this machine is asked without any proxy.
 """
 
 import http.client
