@@ -7,13 +7,12 @@ or two launches. What a step leaves is written into the tensors of a ``Frame``, 
 from dataclasses import dataclass, fields
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from levt.edits.state import State, delete, fill, fit, insert
 from levt.policy.scores import log_softmax_tokens
 from levt.refine.decide import decide_counts, decide_drop, decide_fill
-from levt.text.specials import PAD
 
 
 @dataclass(frozen=True)
@@ -37,37 +36,22 @@ class Controls:
             getattr(self, one.name).copy_(getattr(other, one.name), non_blocking=True)
 
 
-@dataclass(frozen=True)
 class Frame:
-    """A state of fixed width, what the last iteration did to it, and what the host wants to know."""
+    """A state of fixed width, what the last iteration did to it, and what the host wants to know.
 
-    y: Int[Tensor, "b n"]
-    locked: Bool[Tensor, "b n"]
-    glued: Bool[Tensor, "b n"]
-    drop: Bool[Tensor, "b n"]
-    drop_logp: Float[Tensor, "b n"]
-    counts: Int[Tensor, "b n"]
-    """One column more than there are gaps, so that all arrays have one width; the last is 0."""
-    counts_logp: Float[Tensor, "b n"]
-    fill_logp: Float[Tensor, "b n"]
-    after: Int[Tensor, "b n"]
-    """The state after deletion."""
-    length: Int[Tensor, "b"]
-    """Tokens after insertion if there were no end of the row: above n says that the row is too narrow."""
+    All numbers lie in two blocks, so that the host reads an iteration in two copies.
+    """
 
-    @classmethod
-    def empty(cls, b: int, n: int, device: torch.device | str) -> "Frame":
-        """Rows of padding."""
-
-        def made(dtype: torch.dtype, fill_value: int = 0) -> Tensor:
-            return torch.full((b, n), fill_value, dtype=dtype, device=device)
-
-        return cls(
-            y=made(torch.long, PAD), locked=made(torch.bool), glued=made(torch.bool), drop=made(torch.bool),
-            drop_logp=made(torch.float32), counts=made(torch.long), counts_logp=made(torch.float32),
-            fill_logp=made(torch.float32), after=made(torch.long, PAD),
-            length=torch.zeros(b, dtype=torch.long, device=device),
-        )  # fmt: skip
+    def __init__(self, b: int, n: int, device: torch.device | str) -> None:
+        self.ints = torch.zeros(5, b, n, dtype=torch.long, device=device)
+        self.floats = torch.zeros(3, b, n, device=device)
+        self.locked = torch.zeros(b, n, dtype=torch.bool, device=device)
+        self.glued = torch.zeros(b, n, dtype=torch.bool, device=device)
+        self.y, self.after, self.drop, self.counts, lengths = self.ints.unbind(0)
+        """The state; the state after deletion; 1 where a token was deleted; placeholders behind each token."""
+        self.length = lengths.view(-1)[:b]
+        """Tokens after insertion if there were no end of the row: above n says that the row is too narrow."""
+        self.drop_logp, self.counts_logp, self.fill_logp = self.floats.unbind(0)
 
     @property
     def state(self) -> State:
@@ -75,15 +59,11 @@ class Frame:
         return State(self.y, self.locked, self.glued)
 
     def put(self, state: State) -> None:
-        """Take over a state of at most this width, the rest being padding."""
-        n = state.y.shape[1]
-        for mine, theirs, rest in (
-            (self.y, state.y, PAD),
-            (self.locked, state.locked, 0),
-            (self.glued, state.glued, 0),
-        ):
-            mine[:, n:] = rest
-            mine[:, :n].copy_(theirs, non_blocking=True)
+        """Take over a state of at most this height and width, the rest being padding."""
+        b, n = state.y.shape
+        for mine, theirs in ((self.y, state.y), (self.locked, state.locked), (self.glued, state.glued)):
+            mine.zero_()
+            mine[:b, :n].copy_(theirs, non_blocking=True)
 
 
 def delete_step(frame: Frame, logits: Float[Tensor, "b n 2"], controls: Controls) -> None:
@@ -116,6 +96,7 @@ def insert_step(frame: Frame, logits: Float[Tensor, "b g k"], controls: Controls
     frame.length.copy_(state.lengths + wanted.sum(1))
     counts = fit(state, wanted, n)
     after = insert(state, counts, n)
+    frame.counts[:, -1] = 0
     frame.counts[:, :-1].copy_(counts)
     frame.counts_logp[:, :-1].copy_(logp)
     frame.y.copy_(after.y)

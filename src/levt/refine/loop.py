@@ -79,7 +79,7 @@ class Outcome:
 
 
 @dataclass
-class _Row:
+class Course:
     """A request on its way."""
 
     outcome: Outcome
@@ -89,7 +89,8 @@ class _Row:
     """The state after the deletion of the iteration before."""
 
     @classmethod
-    def of(cls, request: Request) -> "_Row":
+    def of(cls, request: Request) -> "Course":
+        """The beginning."""
         # A steered first iteration is not what the model would do again.
         return cls(Outcome(request, tokens=request.draft), {} if request.steered else {request.draft: 0})
 
@@ -125,7 +126,7 @@ class Refinement:
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
-        self._rows: list[_Row] = []
+        self._rows: list[Course] = []
         self._memory: Any = None
         self._state: State
         self._guidance: Guidance
@@ -138,7 +139,7 @@ class Refinement:
     @torch.inference_mode()
     def add(self, memory: Memory, requests: Sequence[Request], guidance: Guidance) -> list[Outcome]:
         """Take in requests, row i of ``memory`` being the source of request i; gives their outcomes to be."""
-        new = [_Row.of(request) for request in requests]
+        new = [Course.of(request) for request in requests]
         if not self._rows:
             self._memory, self._state, self._guidance = memory, guidance.state, guidance
         elif new:

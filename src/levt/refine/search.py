@@ -83,7 +83,7 @@ class Hypothesis:
 
 
 @dataclass
-class _Row:
+class Course:
     """The search of one source."""
 
     limit: int
@@ -123,7 +123,7 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """The best outputs of every source of a memory; ``limits`` says how long each may be, boundaries counted."""
     k, device = options.beam, memory.states.device
-    rows = [_Row(limit) for limit in limits]
+    rows = [Course(limit) for limit in limits]
     alive = list(rows)
     cache = model.start(memory, max(limits) - 1, k)
     tokens = torch.full((len(rows) * k,), BOS, device=device)
@@ -154,7 +154,7 @@ def next_token(logits: Float[Tensor, "r v"]) -> Float[Tensor, "r v"]:
 
 
 def extensions(
-    logp: Float[Tensor, "b k v"], rows: Sequence[_Row], beam: int
+    logp: Float[Tensor, "b k v"], rows: Sequence[Course], beam: int
 ) -> list[list[tuple[float, int, int]]]:
     """The 2k best extensions of the hypotheses of each row, best first."""
     v = logp.shape[2]

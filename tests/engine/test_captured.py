@@ -1,0 +1,197 @@
+"""Fixed shapes give the edits of the plain loop; on a CPU nothing is captured, on a GPU everything is."""
+
+import random
+from typing import Any
+
+import pytest
+import torch
+
+from levt.edits.state import State
+from levt.engine import static_edits
+from levt.engine.captured import WIDTHS, Captured, bucket
+from levt.engine.cuda_engine import CudaEngine
+from levt.engine.static_edits import Controls, Frame
+from levt.engine.torch_engine import TorchEngine
+from levt.policy.build import build
+from levt.policy.config import LevTConfig
+from levt.policy.folder import Tokenizers
+from levt.policy.levt import LevT
+from levt.refine.loop import Outcome
+from levt.refine.options import Options
+from levt.refine.request import Request
+from levt.text.tokenizer import Tokenizer
+
+VOCABULARY = 40
+
+
+def network(seed: int, **settings: Any) -> LevT:
+    torch.manual_seed(seed)
+    shape = {
+        "width": 32,
+        "hidden": 48,
+        "heads": 2,
+        "encoder_layers": 1,
+        "decoder_layers": 2,
+        "max_length": 80,
+    }
+    config = LevTConfig(
+        source_vocabulary=VOCABULARY, target_vocabulary=VOCABULARY, max_count=7, **{**shape, **settings}
+    )
+    model = build(config).eval()
+    assert isinstance(model, LevT)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(2.0)
+    return model
+
+
+def tokenizers() -> Tokenizers:
+    return Tokenizers.joint(Tokenizer.from_pieces([f"p{i}" for i in range(VOCABULARY - 5)]))
+
+
+def some_requests(seed: int, count: int) -> list[Request]:
+    rng = random.Random(seed)
+    made = []
+    for _ in range(count):
+        source = tuple(rng.randrange(5, VOCABULARY) for _ in range(rng.randint(1, 30)))
+        draft = tuple(rng.randrange(5, VOCABULARY) for _ in range(rng.choice([0, 0, 3, 12])))
+        locked = tuple(rng.random() < 0.3 for _ in draft)
+        made.append(
+            Request(
+                source=source,
+                draft=draft,
+                locked=locked,
+                glued=tuple(lock and rng.random() < 0.5 for lock in locked),
+                options=Options(
+                    max_iterations=rng.randint(1, 8),
+                    empty_gap_penalty=rng.choice([0.0, 1.0, 3.0]),
+                    min_edit=rng.choice([0.0, 0.0, 0.2]),
+                    max_ratio=rng.choice([1.0, 2.0, 3.0]),
+                    max_count=rng.choice([2, 255]),
+                ),
+            )
+        )
+    return made
+
+
+def same(one: Outcome, other: Outcome) -> None:
+    assert one.tokens == other.tokens
+    assert (one.iterations, one.passes, one.stopped) == (other.iterations, other.passes, other.stopped)
+    assert [r.script for r in one.rounds] == [r.script for r in other.rounds]
+    assert [r.decisions for r in one.rounds] == [r.decisions for r in other.rounds]
+    assert one.score == pytest.approx(other.score, abs=1e-4)
+    for mine, theirs in zip(one.rounds, other.rounds, strict=True):
+        assert mine.fill_logp == pytest.approx(theirs.fill_logp, abs=1e-4)
+        assert mine.counts_logp == pytest.approx(theirs.counts_logp, abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("height", [1, 3, 8])
+def test_the_same_edits_as_the_plain_loop(seed: int, height: int) -> None:
+    model = network(seed, sharing=["all", "plh+tok", "none"][seed % 3])
+    fast, plain = CudaEngine(model, tokenizers()), TorchEngine(model, tokenizers())
+    requests = some_requests(seed, height)
+    sources = [r.source for r in requests]
+    found = fast.refine(fast.encode(sources), requests)
+    for one, other in zip(found, plain.refine(plain.encode(sources), requests), strict=True):
+        same(one, other)
+
+
+def test_a_state_that_outgrows_its_bucket_is_run_again_in_a_wider_one() -> None:
+    grown = 0
+    for seed in range(30):
+        model = network(seed)
+        fast, plain = CudaEngine(model, tokenizers()), TorchEngine(model, tokenizers())
+        request = Request(
+            source=(5, 6, 7), options=Options(max_ratio=12.0, empty_gap_penalty=3.0, max_iterations=4)
+        )
+        [one] = fast.refine(fast.encode([request.source]), [request])
+        [other] = plain.refine(plain.encode([request.source]), [request])
+        same(one, other)
+        grown += len(one.tokens) + 2 > bucket(3 * 5 // 4 + 6, WIDTHS, 80)
+    assert grown
+
+
+def test_a_memory_that_was_overwritten_is_read_again() -> None:
+    model = network(1)
+    engine, plain = CudaEngine(model, tokenizers()), TorchEngine(model, tokenizers())
+    requests = some_requests(3, 2)
+    memories = [engine.encode([r.source]) for r in requests]
+    for request, memory in zip(requests, memories, strict=True):
+        same(engine.refine(memory, [request])[0], plain.refine(plain.encode([request.source]), [request])[0])
+
+
+def test_what_cannot_be_captured_goes_the_plain_way() -> None:
+    model = network(2)
+    engine, plain = CudaEngine(model, tokenizers()), TorchEngine(model, tokenizers())
+    steered = Request(source=(5, 6), draft=(7, 8), open={1: 2}, banned=((9,),))
+    assert not Captured.serves([steered])
+    same(
+        engine.refine(engine.encode([(5, 6)]), [steered])[0],
+        plain.refine(plain.encode([(5, 6)]), [steered])[0],
+    )
+    many = some_requests(5, 20)
+    sources = [r.source for r in many]
+    for one, other in zip(
+        engine.refine(engine.encode(sources), many), plain.refine(plain.encode(sources), many), strict=True
+    ):
+        same(one, other)
+
+
+def test_the_host_reads_once_an_iteration() -> None:
+    engine = CudaEngine(network(4), tokenizers())
+    request = Request(source=tuple(range(5, 25)))
+    memory = engine.encode([request.source])
+    [outcome] = engine.refine(memory, [request])
+    assert engine.captured.synchronisations <= outcome.iterations + 1
+
+
+@pytest.mark.gpu
+def test_kernels_do_what_torch_does() -> None:
+    from levt.engine import edit_kernels
+
+    for seed in range(50):
+        torch.manual_seed(seed)
+        rng = random.Random(seed)
+        b, n, k = rng.randint(1, 5), rng.choice([5, 8, 13, 64, 100]), 9
+        rows = [[rng.randrange(5, VOCABULARY) for _ in range(rng.randint(0, n - 2))] for _ in range(b)]
+        state = State.of(
+            rows,
+            locked=[[rng.random() < 0.3 for _ in row] for row in rows],
+            glued=[[rng.random() < 0.2 for _ in row] for row in rows],
+            width=n,
+            device="cuda",
+        )
+        frames = [Frame(b, n, "cuda"), Frame(b, n, "cuda")]
+        controls = Controls(
+            torch.rand(b, device="cuda") * 2,
+            torch.tensor([rng.choice([0.0, 0.3, 1.0]) for _ in range(b)], device="cuda"),
+            torch.randint(1, 6, (b,), device="cuda"),
+            torch.randint(2, n + 10, (b,), device="cuda").maximum(state.lengths),
+        )
+        for frame in frames:
+            frame.put(state)
+        deletes, counts = torch.randn(b, n, 2, device="cuda") * 3, torch.randn(b, n - 1, k, device="cuda") * 3
+        tokens = torch.randn(b, n, VOCABULARY, device="cuda") * 3
+        for steps, frame in zip((static_edits, edit_kernels), frames, strict=True):
+            steps.delete_step(frame, deletes, controls)
+            steps.insert_step(frame, counts, controls)
+            steps.fill_step(frame, tokens)
+        assert torch.equal(frames[0].ints, frames[1].ints)
+        assert torch.equal(frames[0].locked, frames[1].locked)
+        assert torch.equal(frames[0].glued, frames[1].glued)
+        real = state.real
+        torch.testing.assert_close(frames[0].drop_logp[real], frames[1].drop_logp[real])
+        torch.testing.assert_close(frames[0].fill_logp, frames[1].fill_logp)
+
+
+@pytest.mark.gpu
+def test_a_thousand_sentences_on_a_gpu() -> None:
+    model = network(7).cuda()
+    fast, plain = CudaEngine(model, tokenizers()), TorchEngine(model, tokenizers())
+    requests = some_requests(11, 1000)
+    for request in requests:
+        [one] = fast.refine(fast.encode([request.source]), [request])
+        [other] = plain.refine(plain.encode([request.source]), [request])
+        assert one.tokens == other.tokens
+        assert one.iterations == other.iterations
