@@ -32,7 +32,7 @@ class Search:
     """Hypotheses kept in each stack."""
     judged: int = 48
     """Hypotheses of each stack that the language model judges exactly."""
-    distortion: int = 5
+    distortion: int = 3
     """How many words a phrase may be written too early."""
     margin: float = 6.0
     """Hypotheses that are this much worse than the best guess of their stack are dropped unjudged."""
