@@ -1,5 +1,6 @@
 """What an engine is, and which there are: a file ``NAME_engine.py`` in this folder adds the engine NAME.
 
+In the name of a file a dash is an underscore: ``onnx_int8_engine.py`` is the engine onnx-int8.
 An engine runs the network of one model folder on one device; it knows no text, no batching and no order of
 terms. Whatever makes it fast, it must give the edits that ``levt.refine`` defines. Its module has a function
 ``load(folder, device, dtype)``; the module is imported, with what it needs, only when it is asked for.
@@ -62,7 +63,9 @@ def engines() -> list[str]:
     """
     folder = [str(Path(__file__).parent)]
     return sorted(
-        m.name.removesuffix(_SUFFIX) for m in pkgutil.iter_modules(folder) if m.name.endswith(_SUFFIX)
+        m.name.removesuffix(_SUFFIX).replace("_", "-")
+        for m in pkgutil.iter_modules(folder)
+        if m.name.endswith(_SUFFIX)
     )
 
 
@@ -70,6 +73,6 @@ def load_engine(name: str, folder: Path, device: str | None = None, dtype: str |
     """The engine of that name for a model folder; None leaves device and precision to the engine."""
     if name not in engines():
         raise ConfigError(f"engine must be one of {', '.join(engines())}, got {name!r}")
-    module = importlib.import_module(f"levt.engine.{name}{_SUFFIX}")
+    module = importlib.import_module(f"levt.engine.{name.replace('-', '_')}{_SUFFIX}")
     engine: Engine = module.load(folder, device, dtype)
     return engine

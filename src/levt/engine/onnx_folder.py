@@ -1,0 +1,131 @@
+"""Graphs on disk: a folder with its checksums, inside a model folder or in the cache. Knows not how they run.
+
+MODEL/onnx/PRECISION, where somebody put them (`levt convert onnx`); else the cache of the user, where they are
+written once: $XDG_CACHE_HOME/levt/onnx/KEY/PRECISION, the key being a checksum of the weights and settings.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from levt.engine.onnx_linear import Float, Int8, Precision
+from levt.engine.onnx_network import check_kind, write_network
+from levt.errors import ConfigError, ModelError, raise_all
+from levt.policy.atomic import whole_folder
+from levt.policy.folder import load_folder, open_folder
+from levt.policy.folder_config import WEIGHTS, FolderConfig
+from levt.policy.weights import sha256
+
+FORMAT = 1
+"""Version of the graphs: it grows whenever the same network would give others, so that old ones are not used."""
+INSIDE, MANIFEST = "onnx", "graphs.json"
+
+PrecisionName = Literal["float32", "int8"]
+PRECISIONS: dict[PrecisionName, Precision] = {"float32": Float(), "int8": Int8()}
+"""What graphs can be written in."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Graphs:
+    """A folder of graphs that has been checked."""
+
+    folder: Path
+    chains: Mapping[str, list[str]]
+    """Of every pass, the graphs that it runs one after another."""
+
+    def path(self, graph: str) -> Path:
+        """The file of a graph."""
+        return self.folder / f"{graph}.onnx"
+
+
+def inside(model: Path, precision: PrecisionName) -> Path:
+    """Where a model folder has its graphs."""
+    return model / INSIDE / precision
+
+
+def precision_named(name: str) -> PrecisionName:
+    """A precision by its name."""
+    for known in get_args(PrecisionName):
+        if name == known:
+            found: PrecisionName = known
+            return found
+    raise ConfigError(f"dtype must be one of {', '.join(PRECISIONS)} for ONNX graphs, got {name!r}")
+
+
+def identity(config: FolderConfig) -> str:
+    """What graphs are made from, in one checksum: weights, settings, format."""
+    made_of = [FORMAT, config.files[WEIGHTS].sha256, config.model.to_json()]
+    return hashlib.sha256(json.dumps(made_of, sort_keys=True).encode()).hexdigest()
+
+
+def cached(config: FolderConfig, precision: PrecisionName) -> Path:
+    """Where the cache has the graphs of a model, or would have them."""
+    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(root) / "levt" / "onnx" / identity(config)[:32] / precision
+
+
+def find_graphs(model: Path, config: FolderConfig, precision: PrecisionName) -> Graphs:
+    """The graphs of a model: its own, those of the cache, or new ones in the cache."""
+    check_kind(config.model)
+    if inside(model, precision).is_dir():
+        return read_graphs(inside(model, precision), config)
+    place = cached(config, precision)
+    try:
+        return read_graphs(place, config)
+    except ModelError:
+        # Not there yet, or damaged: the cache is ours to mend.
+        return write_graphs(place, model, precision)
+
+
+def write_graphs(folder: Path, model: Path, precision: PrecisionName) -> Graphs:
+    """Write the graphs of a model, whole or not at all; graphs that were there before are replaced."""
+    config = open_folder(model)
+    check_kind(config.model)
+    network = load_folder(model).model
+    try:
+        with whole_folder(folder) as new:
+            chains = write_network(network, new, PRECISIONS[precision])
+            manifest = {
+                "format": FORMAT,
+                "precision": precision,
+                "of": identity(config),
+                "chains": chains,
+                "files": {
+                    path.name: {"bytes": path.stat().st_size, "sha256": sha256(path)}
+                    for path in sorted(new.iterdir())
+                },
+            }
+            (new / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise ModelError(
+            f"the graphs of {model} cannot be written to {folder}: {error}",
+            hint="`levt convert onnx MODEL --out FOLDER` writes them elsewhere; XDG_CACHE_HOME moves the cache",
+        ) from error
+    return Graphs(folder=folder, chains=chains)
+
+
+def read_graphs(folder: Path, config: FolderConfig) -> Graphs:
+    """Check a folder of graphs: whole, undamaged, and of this model."""
+    hint = "write them again: `levt convert onnx MODEL`"
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        files: dict[str, Any] = manifest["files"]
+        chains: dict[str, list[str]] = manifest["chains"]
+        made_of = manifest["of"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(f"{folder / MANIFEST} cannot be read: {error!r}", hint=hint) from error
+    if made_of != identity(config):
+        raise ModelError(f"the graphs in {folder} are of another model, or of another version", hint=hint)
+    problems = []
+    for name, record in files.items():
+        path = folder / name
+        if not path.is_file():
+            problems.append(f"{name}: the file is missing")
+        elif path.stat().st_size != record["bytes"] or sha256(path) != record["sha256"]:
+            problems.append(f"{name}: the checksum must be {record['sha256'][:12]}…, and is not")
+    raise_all(ModelError, f"the graphs in {folder}", problems, hint=hint)
+    return Graphs(folder=folder, chains=chains)
