@@ -70,11 +70,10 @@ def ask(policy: Policy, memory: Memory, places: Sequence[Place], device: torch.d
     logp = policy.token(memory, state.y, first).float().log_softmax(-1)
     most = min(max(place.count for place in places), logp.shape[1] - len(SPECIALS))
     best, at = logp[:, len(SPECIALS) :].topk(most)
-    tokens = (at + len(SPECIALS)).tolist()
-    starts: list[list[tuple[Tokens, float]]] = [
-        [((token,), value) for token, value in zip(tokens[i], values, strict=True)][: place.count]
-        for i, (place, values) in enumerate(zip(places, best.tolist(), strict=True))
-    ]
+    starts: list[list[tuple[Tokens, float]]] = []
+    for place, tokens, values in zip(places, (at + len(SPECIALS)).tolist(), best.tolist(), strict=True):
+        pairs = list(zip(tokens, values, strict=True))[: place.count]
+        starts.append([((token,), value) for token, value in pairs])
     current = [None if p.current is None else float(logp[i, p.current]) for i, p in enumerate(places)]
     finished = _rest(policy, memory, places, starts, device)
     return [

@@ -50,6 +50,10 @@ class Result:
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""
+        return {**self.summary(), "trace": self.trace.to_json()}
+
+    def summary(self) -> dict[str, Any]:
+        """The same without the trace."""
         return {
             "text": self.text,
             "tokens": list(self.tokens),
@@ -62,7 +66,6 @@ class Result:
                 {"text": other.text, "tokens": list(other.tokens), "score": _number(other.score)}
                 for other in self.alternatives
             ],
-            "trace": self.trace.to_json(),
         }
 
     @classmethod

@@ -56,10 +56,16 @@ class Outcome:
 
     def locks(self) -> tuple[bool, ...]:
         """One per token of the result: True where it was locked in the draft."""
-        locked: tuple[bool, ...] = self.request.locked
+        return self._carried(self.request.locked)
+
+    def glue(self) -> tuple[bool, ...]:
+        """One per token of the result: True where it was glued to its left neighbour in the draft."""
+        return self._carried(self.request.glued)
+
+    def _carried(self, marks: tuple[bool, ...]) -> tuple[bool, ...]:
         for round_ in self.rounds:
-            locked = round_.script.splice(locked, [False] * len(round_.script.fill))
-        return locked
+            marks = round_.script.splice(marks, [False] * len(round_.script.fill))
+        return marks
 
     def remove(self, at: Collection[int]) -> None:
         """Delete some tokens of the result after all, as one more iteration that nobody decided."""

@@ -11,6 +11,7 @@ from itertools import permutations
 from math import exp, factorial
 from typing import TypeVar
 
+from levt.errors import InputError
 from levt.refine.loop import Outcome
 from levt.refine.request import Request, Tokens
 from levt.refine.steering import Plan
@@ -122,6 +123,11 @@ def allowed_gaps(plan: Plan, number: int) -> list[int]:
         low = max((i + 1 for i, owner in enumerate(plan.owners) if 0 <= owner < number), default=0)
         high = min((i for i, owner in enumerate(plan.owners) if owner > number), default=n)
         gaps = [gap for gap in gaps if low <= gap <= high]
+    if not gaps:
+        raise InputError(
+            f"term {number + 1} has no place between its neighbours, which must stay together",
+            hint="ask for another order, or for none",
+        )
     return gaps
 
 

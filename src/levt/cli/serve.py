@@ -1,0 +1,108 @@
+"""``levt serve``: the server and its editor page."""
+
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from levt.cli._model import DEFAULT
+
+
+def serve(
+    model: Annotated[str, tyro.conf.Positional] = DEFAULT,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    token_file: Path | None = None,
+    cors: tuple[str, ...] = (),
+    allow_host: tuple[str, ...] = (),
+    engine: str = "torch",
+    device: str | None = None,
+    dtype: str | None = None,
+    rows: int = 64,
+    tokens: int = 8192,
+    max_bytes: int = 1 << 20,
+    max_texts: int = 256,
+    max_tokens: int = 2048,
+    max_iterations: int = 50,
+    max_terms: int = 16,
+    queue: int = 4096,
+    seconds: float = 60.0,
+) -> None:
+    """Answer over HTTP, and show the editor in a browser.
+
+    Args:
+        model: Name of a bundled model, a model folder, or an id of the hub (user/name).
+        host: Address to listen on; 0.0.0.0 lets other machines in.
+        port: Port to listen on; 0 takes a free one.
+        token_file: File with the bearer token that every costly or telling request must bring.
+        cors: Origins of other pages that may ask (https://example.org); none by default.
+        allow_host: Further names by which this server may be asked, as behind a proxy.
+        engine: What runs the model.
+        device: cpu, cuda or cuda:N; by default a GPU where there is one.
+        dtype: float32, bfloat16 or float16; by default bfloat16 on a GPU, float32 elsewhere.
+        rows: Most texts that go through the model together.
+        tokens: Most tokens that go through the model together, padding counted.
+        max_bytes: Largest request.
+        max_texts: Most texts in a request.
+        max_tokens: Most tokens of a text.
+        max_iterations: Most iterations that a request may ask for.
+        max_terms: Most terms of a text.
+        queue: Most texts that wait.
+        seconds: Longest time for an answer.
+    """
+    import importlib
+    import sys
+
+    from levt.cli._model import open_model
+    from levt.engine.batching import Budget
+    from levt.errors import MissingExtra
+    from levt.serving.limits import Limits
+
+    for package in ("fastapi", "uvicorn", "prometheus_client"):
+        try:
+            importlib.import_module(package)
+        except ImportError:
+            raise MissingExtra(package, "serve") from None
+    from levt.serving.app import LOCAL, create_app
+    from levt.serving.server import address_of, listen, make_server
+    from levt.serving.service import Service
+
+    limits = Limits(
+        bytes=max_bytes,
+        texts=max_texts,
+        tokens=max_tokens,
+        iterations=max_iterations,
+        terms=max_terms,
+        queue=queue,
+        seconds=seconds,
+    )
+    token = None if token_file is None else read_token(token_file)
+    loaded = open_model(model, engine=engine, device=device, dtype=dtype)
+    service = Service(loaded, Path(model).name or model, limits, Budget(rows=rows, tokens=tokens))
+    local = host in LOCAL
+    # On loopback only the names of this machine are answered to: a page that makes its own name point here is not.
+    hosts = (*LOCAL, *allow_host) if local else ((host, *allow_host) if allow_host else None)
+    if not local and token is None:
+        print(
+            f"anyone who can reach {host} can use this server; --token-file asks for a token", file=sys.stderr
+        )
+    gate = create_app(service, token=token, cors=cors, hosts=hosts)
+    with listen(host, port) as listening:
+        address = address_of(listening)
+        server = make_server(
+            gate, begun=lambda: print(f"levt listens on {address} (the end is Ctrl-C)", file=sys.stderr)
+        )
+        server.run(sockets=[listening])
+
+
+def read_token(path: Path) -> str:
+    """The token in a file: one line, without the spaces around it."""
+    from levt.errors import ConfigError
+
+    try:
+        token = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"the token file {path} cannot be read: {error}") from None
+    if not token or not token.isascii() or any(character.isspace() for character in token):
+        raise ConfigError(f"the token file {path} must hold one word of ASCII characters")
+    return token

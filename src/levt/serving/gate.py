@@ -1,0 +1,175 @@
+"""What every request passes before anything looks at it: who asks, by which name, how much, and how fast.
+
+Plain ASGI. Knows no model. Whatever goes wrong behind it, the client gets an error of our own form.
+"""
+
+import asyncio
+import hmac
+import json
+import logging
+import re
+import time
+from collections.abc import Awaitable, Callable, Collection, MutableMapping
+from typing import Any
+
+from levt.serving.limits import Limits
+from levt.serving.metrics import Metrics
+from levt.serving.problems import Problem, of_error
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Message, Receive, Send], Awaitable[None]]
+log = logging.getLogger("levt.serving")
+
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Content-Security-Policy": (
+        "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; "
+        "object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+}
+"""On every answer: pages of ours load nothing from elsewhere, and stand in no other page."""
+
+
+class Gate:
+    """Lets requests through to an application."""
+
+    def __init__(
+        self,
+        app: App,
+        limits: Limits,
+        metrics: Metrics,
+        *,
+        paths: Collection[str],
+        open_paths: Collection[str],
+        token: str | None = None,
+        hosts: Collection[str] | None = None,
+    ) -> None:
+        """Around an application.
+
+        ``paths`` are those it has (others are counted together), ``open_paths`` those that need no ``token``;
+        ``hosts`` are the names by which it may be asked, None for any.
+        """
+        self.app, self.limits, self.metrics = app, limits, metrics
+        self.paths, self.open_paths = frozenset(paths), frozenset(open_paths)
+        self.token = None if token is None else token.encode()
+        self.hosts = None if hosts is None else frozenset(host.lower() for host in hosts)
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        began, status = time.perf_counter(), 0
+
+        async def noted(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message.get("headers", []), *_raw(HEADERS)]
+            await send(message)
+
+        try:
+            self._check(scope)
+            body = await self._body(scope, receive)
+            if body is not None:
+                await self.app(scope, body, noted)
+        except Exception as error:
+            problem = of_error(error)
+            if problem.type == "internal":
+                log.exception("a request failed")
+            if not status:
+                await respond(problem, noted)
+        finally:
+            path = scope["path"] if scope["path"] in self.paths else "other"
+            # 499: the client had gone before there was an answer.
+            self.metrics.answered(path, status or 499, time.perf_counter() - began)
+
+    def _check(self, scope: Message) -> None:
+        headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+        if self.hosts is not None and host_name(headers.get(b"host", "")) not in self.hosts:
+            raise Problem(
+                "unknown_host",
+                "this server goes by another name",
+                hint="add it: `levt serve --allow-host NAME`",
+            )
+        preflight = scope["method"] == "OPTIONS"
+        if self.token is not None and not preflight and scope["path"] not in self.open_paths:
+            scheme, _, given = headers.get(b"authorization", "").partition(" ")
+            if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), self.token):
+                raise Problem(
+                    "unauthorised", "the bearer token is missing or wrong", hint="Authorization: Bearer TOKEN"
+                )
+        if scope["method"] == "POST" and scope["path"] in self.paths:
+            kind = headers.get(b"content-type", "").partition(";")[0].strip().lower()
+            if kind != "application/json":
+                # Any page in a browser may send other types here without asking; this one it may not.
+                raise Problem(
+                    "unsupported_media_type",
+                    f"the body must be called application/json, got {kind or 'nothing'!r}",
+                    hint="Content-Type: application/json",
+                )
+        length = headers.get(b"content-length", "0")
+        self.limits.check_bytes(int(length) if re.fullmatch("[0-9]{1,15}", length) else self.limits.bytes + 1)
+
+    async def _body(self, scope: Message, receive: Receive) -> Receive | None:
+        """The body, read at once and given again; None where the client has gone meanwhile."""
+        if scope["method"] != "POST":
+            return receive
+        parts: list[bytes] = []
+        size, more = 0, True
+        try:
+            async with asyncio.timeout(self.limits.body_seconds):
+                while more:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        return None
+                    parts.append(message.get("body", b""))
+                    size += len(parts[-1])
+                    self.limits.check_bytes(size)
+                    more = message.get("more_body", False)
+        except TimeoutError:
+            raise Problem(
+                "too_slow", f"the body did not arrive within {self.limits.body_seconds:g} seconds"
+            ) from None
+        whole: Message | None = {"type": "http.request", "body": b"".join(parts), "more_body": False}
+
+        async def again() -> Message:
+            nonlocal whole
+            if whole is not None:
+                given, whole = whole, None
+                return given
+            return await receive()
+
+        return again
+
+
+def host_name(header: str) -> str:
+    """The name in a Host header, without the port.
+
+    >>> host_name("LocalHost:8000"), host_name("[::1]:80"), host_name("[::1]")
+    ('localhost', '::1', '::1')
+    """
+    header = header.strip().lower()
+    if header.startswith("["):
+        return header[1:].partition("]")[0]
+    return header.partition(":")[0]
+
+
+async def respond(problem: Problem, send: Send) -> None:
+    """Send an error."""
+    body = json.dumps(problem.body(), ensure_ascii=False).encode()
+    headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), **problem.headers()}
+    # What is left of the body is not read: the connection cannot be used again.
+    if problem.type in ("too_many_bytes", "too_slow"):
+        headers["Connection"] = "close"
+    await send({"type": "http.response.start", "status": problem.status, "headers": _raw(headers)})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _raw(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.lower().encode(), value.encode()) for name, value in headers.items()]

@@ -1,0 +1,128 @@
+"""From a state in tokens, as an editor sends it, to a job. Knows no HTTP and no tensor."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from levt.engine.engine import Engine
+from levt.engine.refining import Job, source_parts
+from levt.errors import InputError
+from levt.refine.options import Options
+from levt.refine.places import whole
+from levt.refine.request import Request, Tokens
+from levt.refine.steering import Plan, term_tokens
+from levt.text.parts import characters_of
+from levt.text.specials import SPECIALS, UNK
+from levt.text.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Marked:
+    """A state with what the person has decided about it; marks may be empty."""
+
+    tokens: Tokens
+    locked: tuple[bool, ...] = ()
+    glued: tuple[bool, ...] = ()
+    drop: tuple[bool, ...] = ()
+    counts: tuple[int | None, ...] = ()
+    banned: tuple[Tokens, ...] = ()
+
+
+def state_job(
+    source: str,
+    state: Marked,
+    terms: Sequence[str],
+    options: Options,
+    engine: Engine,
+    *,
+    ordered: bool = False,
+) -> list[Job]:
+    """The job of a state, or none where there is nothing to do."""
+    if not (source.strip() or state.tokens or terms):
+        return []
+    tokenizer, positions = engine.tokenizers.target, engine.config.max_length
+    check_tokens(state.tokens, tokenizer, "tokens")
+    for sequence in state.banned:
+        check_tokens(sequence, tokenizer, "banned")
+    n = len(state.tokens)
+    if state.counts and len(state.counts) != n + 1:
+        raise InputError(f"counts must have one value per gap ({n + 1}), got {len(state.counts)}")
+    [(text, read)] = source_parts(source, engine.tokenizers.source, positions, whole=True)
+    request = Request(
+        source=read,
+        draft=state.tokens,
+        locked=state.locked,
+        glued=state.glued,
+        drop=state.drop,
+        open={gap: count for gap, count in enumerate(state.counts) if count is not None},
+        banned=state.banned,
+        options=options,
+    )
+    if any(token == UNK and lock for token, lock in zip(request.draft, request.locked, strict=True)):
+        raise InputError("a piece that is not in the vocabulary cannot be locked")
+    plan = with_terms(request, terms, tokenizer, ordered=ordered)
+    needed = n + sum(len(tokens) for _, tokens in plan.missing) + 2
+    if needed > positions:
+        raise InputError(
+            f"the state has {needed} tokens with its terms and boundaries, the model can hold {positions}",
+            hint="edit it sentence by sentence",
+        )
+    return [Job(text, plan)]
+
+
+def check_tokens(tokens: Tokens, tokenizer: Tokenizer, name: str) -> None:
+    """Refuse ids that no text has."""
+    for i, token in enumerate(tokens):
+        if not (len(SPECIALS) <= token < tokenizer.size or token == UNK):
+            raise InputError(
+                f"{name} must be ids from {len(SPECIALS)} to {tokenizer.size - 1}, got {token} at position {i}",
+                hint="/v1/tokenize gives the tokens of a text",
+            )
+
+
+def with_terms(request: Request, terms: Sequence[str], tokenizer: Tokenizer, *, ordered: bool) -> Plan:
+    """The plan of a request: terms that stand in the state are locked, the others still need a place."""
+    text = tokenizer.decode(request.draft)
+    spans = characters_of(tokenizer, request.draft)
+    locked, glued = list(request.locked), list(request.glued)
+    # As in a draft of text, a piece that the vocabulary lacks is seen to go.
+    drop = [gone or token == UNK for gone, token in zip(request.drop, request.draft, strict=True)]
+    owners = [-1] * len(request.draft)
+    missing: list[tuple[int, Tokens]] = []
+    wanted = [_wanted(term, tokenizer) for term in terms]
+    end = 0
+    for number, (term, shown) in enumerate(zip(terms, wanted, strict=True)):
+        for a, b in whole(text, shown):
+            at = [i for i, (start, stop) in enumerate(spans) if start < b and a < stop]
+            if not at or any(drop[i] or owners[i] >= 0 for i in at) or (ordered and at[0] < end):
+                continue
+            for i in at:
+                locked[i], owners[i] = True, number
+                glued[i] |= i > at[0]
+            end = at[-1] + 1
+            break
+        else:
+            missing.append((number, term_tokens(term, tokenizer)))
+    placed = Request(
+        source=request.source,
+        draft=request.draft,
+        locked=tuple(locked),
+        glued=tuple(glued),
+        drop=tuple(drop),
+        open=request.open,
+        banned=request.banned,
+        options=request.options,
+    )
+    return Plan(
+        request=placed,
+        missing=tuple(missing),
+        owners=tuple(owners),
+        ordered=ordered,
+        required=tuple(dict.fromkeys(wanted)),
+    )
+
+
+def _wanted(term: str, tokenizer: Tokenizer) -> str:
+    wanted = tokenizer.normalise(term).strip()
+    if not wanted:
+        raise InputError(f"terms: a text must not be blank, got {term!r}")
+    return wanted

@@ -1,0 +1,52 @@
+"""A real server on loopback, in a thread of the test, on a port that the system chooses."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+from tiny_models import tiny
+
+from levt.engine.batching import Budget
+from levt.engine.model import Model
+from levt.serving.app import create_app
+from levt.serving.limits import Limits
+from levt.serving.server import address_of, listen, make_server
+from levt.serving.service import Service
+
+
+class Live:
+    """A server that is running."""
+
+    def __init__(self, service: Service, address: str, stop: Any) -> None:
+        self.service, self.address, self.stop = service, address, stop
+        self.model = Model(service.engine)
+
+    def client(self, **more: Any) -> httpx.Client:
+        return httpx.Client(base_url=self.address, timeout=30, trust_env=False, **more)
+
+
+@contextmanager
+def serving(
+    model: Model | None = None, limits: Limits | None = None, budget: Budget | None = None, **more: Any
+) -> Iterator[Live]:
+    """Run a server with a tiny model for a while; it ends by itself, having answered all."""
+    service = Service(model or tiny(seed=3), "tiny", limits, budget)
+    begun = threading.Event()
+    with listen("127.0.0.1", 0) as listening:
+        server = make_server(create_app(service, **more), begun=begun.set)
+
+        def stop() -> None:
+            server.should_exit = True
+
+        thread = threading.Thread(target=lambda: server.run(sockets=[listening]))
+        thread.start()
+        try:
+            assert begun.wait(30)
+            yield Live(service, address_of(listening), stop)
+        finally:
+            stop()
+            thread.join(60)
+            assert not thread.is_alive()
+            assert not service.worker.alive
