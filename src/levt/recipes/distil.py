@@ -23,7 +23,7 @@ from levt.errors import ConfigError, StoreError
 from levt.policy.folder import Tokenizers, open_folder
 from levt.recipes.distillation import Distillation, Progress
 from levt.recipes.experiment import identity_of
-from levt.recipes.shards import Shards, held
+from levt.recipes.shards import Shards, held, shared
 from levt.recipes.teacher import TRAIN, decode_shards
 
 NOTE = "distill.json"
@@ -56,16 +56,16 @@ def distil(
     store = Store.open(corpus / TRAIN)
     identity = identity_of_work(teacher, store, settings)
     work = out.with_name(f"{out.name}.work")
-    if (found := done(out, identity)) is None:
-        shards = Shards(work, count=len(store), size=settings.shard, identity=identity)
-        decode_shards(
-            teacher, corpus, settings, shards, processes=processes, device=device, progress=progress
-        )
-        # Several commands may have worked on this together: one writes, the others find it written.
-        with held(work / "assemble.lock", wait=True):
-            if (found := done(out, identity)) is None:
-                found = assemble(corpus, store, out, shards, identity)
-    shutil.rmtree(work, ignore_errors=True)
+    with shared(work):
+        if (found := done(out, identity)) is None:
+            shards = Shards(work, count=len(store), size=settings.shard, identity=identity)
+            decode_shards(
+                teacher, corpus, settings, shards, processes=processes, device=device, progress=progress
+            )
+            # Several commands may have worked on this together: one writes, the others find it written.
+            with held(work / "assemble.lock", wait=True):
+                if (found := done(out, identity)) is None:
+                    found = assemble(corpus, store, out, shards, identity)
     return found
 
 

@@ -3,17 +3,19 @@
     WORK/identity.json     what the work is; other work is refused
     WORK/00012.json        a finished piece: written beside, synced and renamed, so it is whole or not there
     WORK/00012.lock        held by the process that works on the piece; the system lets go when it dies
+    WORK/busy.lock         shared by all commands that work here; the last to leave removes the folder
 
 Every process does the same: take a piece that nobody holds, until all are finished.
 """
 
 import json
 import os
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from levt.errors import StoreError
 
@@ -86,6 +88,35 @@ class Shards:
 
     def _file(self, piece: int) -> Path:
         return self.folder / f"{piece:05d}.json"
+
+
+@contextmanager
+def shared(folder: Path) -> Iterator[None]:
+    """Work in a folder together with others; when the block ends well, the last to leave removes it."""
+    with _joined(folder) as file:
+        yield
+        if fcntl is not None:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _joined(folder: Path) -> TextIO:
+    """The lock of a folder, shared with the others; made anew where the last of them removes it just now."""
+    lock = folder / "busy.lock"
+    while True:
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            file = lock.open("w")
+        except FileNotFoundError:
+            continue
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_SH)
+        if lock.exists() and lock.stat().st_ino == os.fstat(file.fileno()).st_ino:
+            return file
+        file.close()
 
 
 @contextmanager

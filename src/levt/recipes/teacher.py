@@ -2,11 +2,13 @@
 
 import json
 import os
+import sys
+import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait
+from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 from typing import Any
 
@@ -47,33 +49,61 @@ def decode_shards(
             progress(shards.done, total)
         progress(shards.done, total)
         return
+    context = get_context("spawn")
     threads = max(1, (os.cpu_count() or 1) // processes)
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        left = {
-            pool.submit(_in_a_process, teacher, corpus, settings, shards, device, threads)
-            for _ in range(processes)
-        }
-        while left:
-            ended, left = wait(left, timeout=0.5, return_when=FIRST_EXCEPTION)
+    trouble: SimpleQueue[LevtError] = context.SimpleQueue()
+    children = [
+        context.Process(
+            target=_child, args=(teacher, corpus, settings, shards, device, threads, trouble), daemon=True
+        )
+        for _ in range(processes)
+    ]
+    try:
+        for child in children:
+            child.start()
+        while any(child.is_alive() for child in children):
+            wait([child.sentinel for child in children if child.is_alive()], timeout=0.3)
             progress(shards.done, total)
-            for future in ended:
-                try:
-                    future.result()
-                except BrokenProcessPool as error:
-                    raise LevtError(
-                        "a process that decoded has died",
-                        hint="run the command again, it goes on; fewer --processes need less memory",
-                    ) from error
+            if any(child.exitcode for child in children):
+                break
+        if not trouble.empty():
+            raise trouble.get()
+        if any(child.exitcode for child in children):
+            raise LevtError(
+                "a process that decoded has died",
+                hint="run the command again, it goes on; fewer --processes need less memory",
+            )
+    finally:
+        for child in children:
+            if child.is_alive():
+                child.terminate()
 
 
-def _in_a_process(
-    teacher: Path, corpus: Path, settings: Distillation, shards: Shards, device: str | None, threads: int
+def _child(
+    teacher: Path,
+    corpus: Path,
+    settings: Distillation,
+    shards: Shards,
+    device: str | None,
+    threads: int,
+    trouble: "SimpleQueue[LevtError]",
 ) -> None:
+    """What each process does; it does not outlive the one that started it."""
+    threading.Thread(target=_die_with_the_parent, daemon=True).start()
     torch.set_num_threads(threads)
-    for _ in work(teacher, corpus, settings, shards, device):
-        parent = parent_process()
-        if parent is not None and not parent.is_alive():
-            return  # killed: whoever runs the command again goes on
+    try:
+        for _ in work(teacher, corpus, settings, shards, device):
+            pass
+    except LevtError as error:
+        trouble.put(error)
+        sys.exit(2)
+
+
+def _die_with_the_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def work(
@@ -166,11 +196,11 @@ class Writer:
     def _judged(self, result: Result | None) -> tuple[list[int] | None, str | None]:
         if result is None:
             return None, UNREADABLE
+        if not result.text.strip():
+            return None, EMPTY
         target = self.tokenizers.target
         # As the tokenizer would cut the text: what the student is asked to write must be what it would read.
         tokens = list(result.tokens) if target.by_pieces else target.encode(result.text)
-        if not tokens:
-            return None, EMPTY
         if result.stopped == "limit" and self.model.kind != "levt":
             return None, UNFINISHED
         return (tokens, None) if len(tokens) + 2 <= self.longest else (None, TOO_LONG)

@@ -1,0 +1,131 @@
+"""``levt train`` as a user calls it, and as a machine that loses its power treats it."""
+
+import random
+import signal
+from pathlib import Path
+
+import pytest
+import torch
+from cli_runs import finish, kill, start, toy, wait_for
+from safetensors.torch import load_file
+
+from levt.cli import main
+from levt.policy.folder import load_folder
+from levt.training.checkpoint import checkpoints
+from levt.training.log import read_log
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return toy(tmp_path_factory.mktemp("toy"))
+
+
+def final(run: Path) -> dict[str, torch.Tensor]:
+    return load_file(checkpoints(run)[-1] / "weights.safetensors")
+
+
+def steps(run: Path) -> int:
+    path = run / "log.jsonl"
+    records = [r for r in read_log(path) if r["event"] == "train"] if path.exists() else []
+    return records[-1]["step"] if records else 0
+
+
+def test_help_lists_the_recipes(capsys: pytest.CaptureFixture[str]) -> None:
+    for call in (["train"], ["train", "--help"]):
+        main(call)
+        shown = capsys.readouterr().out
+        assert "usage: levt train RECIPE" in shown
+        assert "multi30k-levt" in shown
+        assert "wmt14-en-de-levt" in shown
+
+
+def test_every_field_is_a_flag(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    short = "--training.max-steps 2 --training.validate-every 2 --model.width 8 --model.heads 2"
+    main(
+        [
+            "train",
+            "toy.py:levt",
+            "--out",
+            "flags",
+            *short.split(),
+            "--model.sharing",
+            "plh+tok",
+            "--metric",
+            "chrf",
+        ]
+    )
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "step 2, best" in shown.err
+    assert "model in flags/best" in shown.err
+    config = load_folder("flags/best").config.model
+    assert (config.width, config.sharing) == (8, "plh+tok")  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (["nothing"], "unknown recipe 'nothing'"),
+        (["absent.py:x"], "the recipe file absent.py does not exist"),
+        (["toy.py:absent"], "toy.py has no recipe 'absent'"),
+        (["toy.py:levt", "--corpus", "missing"], "missing"),
+        (["toy.py:levt", "--training.tokens", "3"], "tokens must be at least 16, got 3"),
+        (["toy.py:levt", "--training.tokens", "16"], "tokens with boundaries, a batch holds 16"),
+        (["toy.py:levt", "--model.max-length", "9"], "too short for the corpus"),
+        (["toy.py:levt", "--init", "nowhere"], "there is no model folder nowhere"),
+    ],
+)
+def test_mistakes_end_with_a_message(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    call: list[str],
+    message: str,
+) -> None:
+    monkeypatch.chdir(folder)
+    with pytest.raises(SystemExit) as stop:
+        main(["train", *call, *(["--out", "wrong"] if len(call) > 1 else [])])
+    assert stop.value.code == 2
+    shown = capsys.readouterr()
+    assert message in shown.err + shown.out
+
+
+@pytest.mark.slow
+def test_killed_again_and_again_it_ends_as_if_nothing_had_been(folder: Path) -> None:
+    """With kill -9 at random steps, SIGTERM once: weights, moments, average and losses are the same to the bit."""
+    finish(start(folder, "train", "toy.py:levt", "--out", "whole"))
+    rng = random.Random()
+    pieces, at = folder / "pieces", 0
+    for number in range(3):
+        at += rng.randint(2, 8)
+        process = start(folder, "train", "toy.py:levt", "--out", "pieces")
+        assert wait_for(process, lambda at=at: steps(pieces) >= at)
+        if number == 1:
+            process.send_signal(signal.SIGTERM)
+            said = finish(process)
+            assert "stopped by SIGTERM at step" in said
+            assert "run again to go on" in said
+        kill(process)
+    said = finish(start(folder, "train", "toy.py:levt", "--out", "pieces"))
+    assert "resuming at step" in said
+    one, two = final(folder / "whole"), final(pieces)
+    assert one.keys() == two.keys()
+    assert all(torch.equal(one[name], two[name]) for name in one)
+    names = ("event", "step", "delete", "placeholder", "token", "learning_rate", "score", "best")
+    logs = [
+        [{name: r[name] for name in names if name in r} for r in read_log(run / "log.jsonl")]
+        for run in (folder / "whole", pieces)
+    ]
+    assert logs[0] == logs[1]
+    assert [r["event"] for r in logs[0]].count("validate") == 3
+    models = [load_folder(run / "best").model.state_dict() for run in (folder / "whole", pieces)]
+    assert all(torch.equal(models[0][name], models[1][name]) for name in models[0])
+    assert sorted(path.name for path in pieces.iterdir()) == [
+        "best",
+        "checkpoints",
+        "experiment.json",
+        "log.jsonl",
+    ]

@@ -1,0 +1,214 @@
+"""MaskT, IT and the Insertion Transformer: trained and used by the same commands as LevT."""
+
+import io
+import json
+import random
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tyro
+from toy_corpus import TINY, toy_corpus, toy_experiment
+
+import levt
+from levt.cli import main
+from levt.data.preparation import Preparation
+from levt.data.prepare import prepare
+from levt.data.read import corpora
+from levt.errors import ConfigError
+from levt.imitation.insertion_lessons import InsertionTeaching
+from levt.imitation.masked_lessons import MaskedTeaching
+from levt.imitation.objective import ObjectiveConfig
+from levt.policy.config import CONFIGS
+from levt.recipes import recipe
+from levt.recipes.experiment import Experiment, as_json, dev_settings, run
+from levt.recipes.rivals import multi30k_insertion, multi30k_it, multi30k_maskt
+from levt.recipes.teaching import TEACHING
+from levt.refine.decoders import DECODERS
+from levt.refine.options import Options
+from levt.text.tokenizer import Tokenizer
+from levt.training.config import TrainingConfig
+from levt.training.log import read_log
+
+RECIPES = {"masked": multi30k_maskt, "denoising": multi30k_it, "insertion": multi30k_insertion}
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return toy_corpus(tmp_path_factory.mktemp("pairs"))
+
+
+def tiny_model(kind: str, **fields: Any) -> Any:
+    return CONFIGS[kind](**{**TINY, **fields})
+
+
+def test_every_kind_that_is_decoded_is_taught() -> None:
+    assert TEACHING.keys() == DECODERS.keys() == RECIPES.keys()
+    for kind, make in RECIPES.items():
+        assert make().model.kind == kind
+        assert isinstance(make().teaching, TEACHING[kind][0])
+
+
+@pytest.mark.parametrize("kind", RECIPES)
+def test_it_trains_goes_on_and_translates(kind: str, corpus: Path, tmp_path: Path) -> None:
+    whole = toy_experiment(corpus, tmp_path / "whole", model=tiny_model(kind))
+    standing = run(whole)
+    assert standing.step == 6
+    model = levt.load(tmp_path / "whole" / "best", device="cpu")
+    assert model.kind == kind
+    result = model.translate("the red bird sees a tree")
+    assert 1 <= result.iterations <= 10
+    # Stopped after a checkpoint and run again, it comes to the same losses.
+    parts = toy_experiment(corpus, tmp_path / "parts", model=tiny_model(kind))
+    run(replace(parts, training=replace(parts.training, max_steps=3)))
+    run(parts)
+    losses = [
+        [r for r in read_log(tmp_path / name / "log.jsonl") if r["event"] == "train"]
+        for name in ("whole", "parts")
+    ]
+    names = TEACHING[kind][1].names
+    assert all(name in record for record in losses[0] for name in names)
+    assert [[r[n] for n in names] for r in losses[0]] == [[r[n] for n in names] for r in losses[1]]
+
+
+def test_drafts_are_not_needed(tmp_path: Path) -> None:
+    triples = toy_corpus(tmp_path, draft=True)
+    for kind in RECIPES:
+        assert (
+            run(
+                toy_experiment(triples, tmp_path / kind, model=tiny_model(kind), training={"max_steps": 3})
+            ).step
+            == 3
+        )
+
+
+def test_vocabularies_may_be_separate(tmp_path: Path) -> None:
+    separate = toy_corpus(tmp_path, separate=True)
+    for kind in RECIPES:
+        model = tiny_model(kind, joint_embeddings=False)
+        run(toy_experiment(separate, tmp_path / kind, model=model, training={"max_steps": 3}))
+        levt.load(tmp_path / kind / "best", device="cpu").translate("the red bird")
+
+
+def test_the_teaching_of_another_kind_is_refused(corpus: Path, tmp_path: Path) -> None:
+    experiment = toy_experiment(
+        corpus, tmp_path / "run", model=tiny_model("masked"), teaching=InsertionTeaching()
+    )
+    with pytest.raises(ConfigError, match="masked model must be MaskedTeaching, got InsertionTeaching"):
+        run(experiment)
+
+
+def test_how_the_dev_set_is_decoded(corpus: Path, tmp_path: Path) -> None:
+    options = Options(max_iterations=4, empty_gap_penalty=1.5, max_ratio=1.5)
+    common = {"max_iterations": 4, "max_ratio": 1.5, "min_room": 10}
+    wanted = {
+        "masked": {**common, "length_beam": 3},
+        "denoising": common,
+        "insertion": {**common, "empty_gap_penalty": 1.5},
+        "autoregressive": {"beam": 3},
+    }
+    for kind, settings in wanted.items():
+        experiment = toy_experiment(corpus, tmp_path, model=tiny_model(kind), options=options, beam=3)
+        assert dev_settings(experiment) == settings
+
+
+def test_flags_of_a_recipe() -> None:
+    parsed = tyro.cli(
+        tyro.conf.AvoidSubcommands[Experiment],
+        default=recipe("multi30k-maskt"),
+        args=[
+            "--model.width",
+            "64",
+            "--model.relative-length",
+            "--teaching.length-weight",
+            "0.5",
+            "--beam",
+            "3",
+        ],
+    )
+    assert parsed.model == replace(recipe("multi30k-maskt").model, width=64, relative_length=True)  # type: ignore[call-arg]
+    assert parsed.teaching == MaskedTeaching(length_weight=0.5)
+    assert as_json(parsed)["teaching"] == {"length_weight": 0.5}
+    assert "teaching" not in as_json(recipe("multi30k-levt"))
+
+
+@pytest.mark.parametrize("kind", RECIPES)
+def test_the_commands(
+    kind: str,
+    corpus: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    sizes = [
+        "--model.width",
+        "16",
+        "--model.hidden",
+        "16",
+        "--model.heads",
+        "2",
+        "--model.decoder-layers",
+        "1",
+    ]
+    name = RECIPES[kind].__name__.replace("_", "-")
+    main(
+        ["train", name, "--corpus", str(corpus), "--out", str(tmp_path), "--training.max-steps", "2", *sizes]
+        + ["--training.tokens", "256", "--device", "cpu"]
+    )  # fmt: skip
+    lines = "the red bird sees a tree\n\na small bear\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines.encode())))
+    more = ["--length-beam", "2"] if kind == "masked" else []
+    capfd.readouterr()
+    main(
+        [
+            "translate",
+            "--model",
+            str(tmp_path / "best"),
+            "--device",
+            "cpu",
+            "--json",
+            "--max-iterations",
+            "2",
+            *more,
+        ]
+    )
+    answers = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    assert [a["iterations"] for a in answers] == [a["iterations"] for a in answers if a["iterations"] <= 2]
+    assert (len(answers), answers[1]["text"]) == (3, "")
+
+
+LETTERS = "abcdefgh"
+FLOORS = {"masked": (300, 0.8), "denoising": (200, 0.9), "insertion": (500, 0.7)}
+"""Steps, and the share of sentences that must be copied without a mistake."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", FLOORS)
+def test_it_learns_to_copy(kind: str, tmp_path: Path) -> None:
+    rng = random.Random()
+    lines = {n: [" ".join(rng.sample(LETTERS, rng.randint(1, 5))) for _ in range(n)] for n in (2000, 60)}
+    paths = {n: tmp_path / f"{n}.txt" for n in lines}
+    for n, path in paths.items():
+        path.write_text("\n".join(lines[n]) + "\n", encoding="utf-8")
+    splits = {"train": corpora([paths[2000]] * 2, draft=False)}
+    prepare(
+        tmp_path / "c", splits, Preparation(max_length=32), tokenizer=Tokenizer.from_pieces(list(LETTERS))
+    )
+    steps, floor = FLOORS[kind]
+    sizes = {"width": 32, "hidden": 64, "decoder_layers": 2, "max_length": 32, "dropout": 0.0}
+    training = TrainingConfig(
+        tokens=512, max_steps=steps, warmup=30, learning_rate=5e-3, schedule="cosine", log_every=100,
+        save_every=1_000, validate_every=1_000, seed=rng.randrange(1_000),
+    )  # fmt: skip
+    run(
+        Experiment(
+            corpus=tmp_path / "c", out=tmp_path / "run", model=tiny_model(kind, **sizes), device="cpu", training=training,
+            objective=ObjectiveConfig(label_smoothing=0.0),
+        )
+    )  # fmt: skip
+    model = levt.load(tmp_path / "run" / "best", device="cpu")
+    results = model.translate(lines[60], **({"length_beam": 1} if kind == "masked" else {}))
+    right = sum(result.text == line for result, line in zip(results, lines[60], strict=True)) / 60
+    assert right >= floor
