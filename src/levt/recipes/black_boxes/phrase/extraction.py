@@ -27,10 +27,11 @@ DISCOUNT = 0.5
 class Spans:
     """Occurrences of phrase pairs: first word (in the flat corpus) and length on both sides."""
 
-    source: Ints
-    source_length: Ints
-    target: Ints
-    target_length: Ints
+    # There are about a hundred for each sentence: small types halve what training needs.
+    source: NDArray[np.int32]
+    source_length: NDArray[np.int8]
+    target: NDArray[np.int32]
+    target_length: NDArray[np.int8]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +90,12 @@ def extract(links: Bools, source_starts: Ints, target_starts: Ints, real: Bools,
                     )
                 )
     columns = [np.concatenate(column) for column in zip(*found, strict=True)]
-    return Spans(source=columns[0], source_length=columns[1], target=columns[2], target_length=columns[3])
+    return Spans(
+        source=columns[0].astype(np.int32),
+        source_length=columns[1].astype(np.int8),
+        target=columns[2].astype(np.int32),
+        target_length=columns[3].astype(np.int8),
+    )
 
 
 def _wide(array: Ints, width: int) -> Ints:
@@ -186,12 +192,13 @@ def score(spans: Spans, source: Side, target: Side, lexicon: Lexicon, *, most: i
     with np.errstate(over="ignore"):
         both = x * PRIME + y
     _, first, counts = np.unique(both, return_index=True, return_counts=True)
+    del both, keys_x, keys_y
     x, y = x[first], y[first]
     phrases_x, of_x = np.unique(x, return_inverse=True)
     _, of_y = np.unique(y, return_inverse=True)
     ones, others = lexicon.sums()
-    begin, end = spans.source[first], spans.source[first] + spans.source_length[first]
-    start, stop = spans.target[first], spans.target[first] + spans.target_length[first]
+    begin, start = spans.source[first].astype(np.int64), spans.target[first].astype(np.int64)
+    end, stop = begin + spans.source_length[first], start + spans.target_length[first]
     scores = np.stack(
         [
             np.log((counts - DISCOUNT) / np.bincount(of_x, weights=counts)[of_x]),
