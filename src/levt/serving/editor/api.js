@@ -1,0 +1,133 @@
+// The server: requests, answers, streams, and errors a person can read. Knows no page.
+
+export class ApiError extends Error {
+  constructor({ type, message, hint = null }, { status = 0, retryAfter = null } = {}) {
+    super(message);
+    Object.assign(this, { type, hint, status, retryAfter });
+  }
+}
+
+const UNREACHABLE = {
+  type: "unreachable",
+  message: "The server does not answer.",
+  hint: "Is `levt serve` still running? Your work is safe in this tab.",
+};
+
+/** Server-sent events from chunks of text. */
+export async function* parseEvents(chunks) {
+  let buffer = "";
+  for await (const chunk of chunks) {
+    buffer = (buffer + chunk).replaceAll("\r\n", "\n");
+    let end;
+    while ((end = buffer.indexOf("\n\n")) !== -1) {
+      const block = buffer.slice(0, end);
+      buffer = buffer.slice(end + 2);
+      let name = "message";
+      const data = [];
+      for (const line of block.split("\n")) {
+        if (line.startsWith("event:")) name = line.slice(6).trim();
+        else if (line.startsWith("data:")) data.push(line.slice(5).replace(/^ /, ""));
+      }
+      if (data.length) yield { name, data: JSON.parse(data.join("\n")) };
+    }
+  }
+}
+
+async function* chunksOf(response) {
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  try {
+    for (let got; !(got = await reader.read()).done; ) yield got.value;
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+async function errorOf(response) {
+  const answer = await response.json().catch(() => null);
+  const problem = answer?.error ?? {
+    type: "unknown",
+    message: `The server answered with status ${response.status}.`,
+  };
+  return new ApiError(problem, {
+    status: response.status,
+    retryAfter: Number(response.headers.get("Retry-After")) || null,
+  });
+}
+
+export class Api {
+  /** `askToken` is called when the server wants a bearer token; it gives one, or null. */
+  constructor({ askToken, token = null }) {
+    this.askToken = askToken;
+    this.token = token;
+    this.model = null;
+  }
+
+  async #send(path, body, { signal, accept = "application/json" } = {}) {
+    const headers = { Accept: accept };
+    if (body) headers["Content-Type"] = "application/json";
+    if (this.token) headers.Authorization = `Bearer ${this.token}`;
+    let response;
+    try {
+      response = await fetch(path, {
+        method: body ? "POST" : "GET",
+        headers,
+        body: body ? JSON.stringify(body) : undefined,
+        signal,
+        credentials: "omit",
+      });
+    } catch (error) {
+      if (error.name === "AbortError") throw error;
+      throw new ApiError(UNREACHABLE);
+    }
+    if (response.status === 401) {
+      const token = await this.askToken();
+      if (token) {
+        this.token = token;
+        return this.#send(path, body, { signal, accept });
+      }
+    }
+    if (!response.ok) throw await errorOf(response);
+    return response;
+  }
+
+  async #json(path, body, more) {
+    return (await this.#send(path, body, more)).json();
+  }
+
+  models() {
+    return this.#json("/v1/models");
+  }
+
+  tokenize(text, inside = false) {
+    return this.#json("/v1/tokenize", { text, inside });
+  }
+
+  alternatives(body, signal) {
+    return this.#json("/v1/alternatives", body, { signal });
+  }
+
+  async step(body, signal) {
+    return (await this.#json("/v1/step", body, { signal })).result;
+  }
+
+  /** Translate or refine one text; `onEvent` hears drafts and iterations as they happen. Gives the result. */
+  async stream(path, body, { signal, onEvent }) {
+    const response = await this.#send(path, { ...body, trace: true, stream: true }, { signal, accept: "text/event-stream" });
+    if (!(response.headers.get("Content-Type") ?? "").includes("event-stream")) {
+      return (await response.json()).results[0];
+    }
+    let result = null;
+    try {
+      for await (const { name, data } of parseEvents(chunksOf(response))) {
+        if (name === "error") throw new ApiError(data.error);
+        if (name === "result") result = data.result;
+        else if (name !== "done") onEvent(name, data);
+      }
+    } catch (error) {
+      if (error instanceof ApiError || error.name === "AbortError") throw error;
+      throw new ApiError(UNREACHABLE);
+    }
+    if (!result) throw new ApiError({ ...UNREACHABLE, message: "The server stopped in the middle of its answer." });
+    return result;
+  }
+}

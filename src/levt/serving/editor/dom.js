@@ -1,0 +1,22 @@
+// Elements, made of text only: nothing that comes from a person or a server is ever read as HTML.
+
+export const byId = (id) => document.getElementById(id);
+
+/** An element with properties, `data-` and `aria-` attributes, listeners (onclick …), and children. */
+export function element(tag, properties = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (name.includes("-") || name === "role" || name === "popover") made.setAttribute(name, value);
+    else made[name] = value;
+  }
+  made.append(...children.filter((child) => child !== null && child !== undefined));
+  return made;
+}
+
+export const percent = (p) => (p >= 0.9995 ? "100 %" : p < 0.001 ? "< 0.1 %" : `${(100 * p).toPrecision(p < 0.01 ? 1 : 2)} %`);
+
+export const plural = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
+
+export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -1,0 +1,194 @@
+// The draft as words and gaps: buttons in reading order, one of them in the tab order at a time.
+// Knows what was pressed, not what it means.
+
+import { element, percent, plural } from "./dom.js";
+import { wordsOf } from "./document.js";
+import { closePopover } from "./popover.js";
+
+const UNSURE = 0.8;
+const DOUBTFUL = 0.5;
+
+/** How sure the model is of a word: "", "unsure" or "doubtful". */
+export function doubt(word) {
+  if (word.locked || word.mine || word.confidence === null || word.confidence >= UNSURE) return "";
+  return word.confidence < DOUBTFUL ? "doubtful" : "unsure";
+}
+
+function wordLabel(word) {
+  const said = [word.text];
+  if (word.locked) said.push("kept");
+  if (word.drop) said.push("crossed out");
+  if (word.fresh) said.push("new");
+  const how = doubt(word);
+  if (how) said.push(`${how}, ${percent(word.confidence)}`);
+  return said.join(", ");
+}
+
+function gapLabel(before, after, count) {
+  const place = before
+    ? after
+      ? `between ${before.text} and ${after.text}`
+      : `after ${before.text}`
+    : after
+      ? `before ${after.text}`
+      : "in the empty draft";
+  const asked = count === null ? "" : count === 0 ? ", nothing may come here" : `, ${plural(count, "word")} asked for`;
+  return `Gap ${place}${asked}`;
+}
+
+export class DraftView {
+  /** `on` has: open(item, anchor), keep(word), cross(word, yes), ask(gap, count), type(place, text). */
+  constructor(root, on) {
+    this.root = root;
+    this.on = on;
+    this.items = [];
+    this.at = 0;
+    this.input = null;
+    root.addEventListener("keydown", (event) => this.#key(event));
+    // The key that kept a word must not also press its new button when it is let go.
+    root.addEventListener("keyup", (event) => {
+      if (event.key === " " && event.target !== this.input) event.preventDefault();
+    });
+    root.addEventListener("focusin", (event) => {
+      const i = this.items.findIndex((item) => item.button === event.target);
+      if (i !== -1) this.#rove(i);
+    });
+  }
+
+  /** Show a document; the focus stays at its place. */
+  render(doc, { fresh = new Set() } = {}) {
+    const focused = this.root.contains(document.activeElement);
+    const words = wordsOf(doc);
+    this.input = null;
+    this.items = [];
+    const gap = (i) => {
+      const at = i < words.length ? words[i].start : doc.tokens.length;
+      this.items.push({ kind: "gap", start: at, end: at, count: doc.counts[at], before: words[i - 1], after: words[i] });
+    };
+    words.forEach((word, i) => {
+      gap(i);
+      this.items.push({ kind: "word", ...word, fresh: word.tokens.some((token) => fresh.has(token.id)) });
+    });
+    gap(words.length);
+    for (const item of this.items) item.button = this.#button(item);
+    this.root.replaceChildren(...this.items.map((item) => item.button));
+    this.#rove(Math.min(this.at, this.items.length - 1));
+    if (focused) this.items[this.at].button.focus();
+  }
+
+  #button(item) {
+    const open = (event) => this.on.open(item, event.currentTarget);
+    if (item.kind === "gap") {
+      const tight = item.after && !item.after.space ? "tight" : "";
+      const asked = item.count === null ? "" : "asked";
+      return element(
+        "button",
+        {
+          type: "button",
+          className: `gap ${tight} ${asked}`,
+          "aria-label": gapLabel(item.before, item.after, item.count),
+          "aria-haspopup": "dialog",
+          tabIndex: -1,
+          onclick: open,
+        },
+        element("span", { "aria-hidden": "true" }, item.count === null ? "+" : item.count === 0 ? "∅" : `+${item.count}`),
+      );
+    }
+    const state = [item.locked && "locked", item.drop && "crossed", item.mine && "mine", item.fresh && "fresh", doubt(item)];
+    return element(
+      "button",
+      {
+        type: "button",
+        className: ["word", ...state.filter(Boolean)].join(" "),
+        "aria-label": wordLabel(item),
+        "aria-haspopup": "dialog",
+        tabIndex: -1,
+        onclick: open,
+        ondblclick: () => this.edit(item, item.text),
+      },
+      item.drop ? element("s", {}, item.text) : item.text,
+    );
+  }
+
+  #rove(i) {
+    this.at = Math.max(i, 0);
+    this.items.forEach((item, k) => (item.button.tabIndex = k === this.at ? 0 : -1));
+  }
+
+  focus(i = this.at) {
+    this.#rove(Math.min(Math.max(i, 0), this.items.length - 1));
+    this.items[this.at]?.button.focus();
+  }
+
+  /** Let the person type in place of a word or in a gap. */
+  edit(item, text) {
+    if (this.input) return;
+    closePopover({ back: false });
+    const i = this.items.findIndex(({ kind, start }) => kind === item.kind && start === item.start);
+    const { button } = this.items[i];
+    let done = false;
+    const finish = (write, move = 0) => {
+      if (done) return;
+      done = true;
+      this.input = null;
+      const typed = input.value;
+      input.replaceWith(button);
+      this.focus(i + move);
+      if (write && typed.trim() !== (item.text ?? "")) this.on.type(item, typed);
+    };
+    const fit = () => input.style.setProperty("--letters", Math.max(Array.from(input.value).length, 2));
+    const input = element("input", {
+      type: "text",
+      className: "typing",
+      value: text,
+      autocomplete: "off",
+      spellcheck: false,
+      "aria-label": item.kind === "word" ? `Instead of ${item.text}` : this.items[i].button.getAttribute("aria-label"),
+      oninput: fit,
+      onblur: () => finish(true),
+      onkeydown: (event) => {
+        event.stopPropagation();
+        if (event.isComposing) return;
+        if (event.key === "Enter") finish(true);
+        else if (event.key === "Escape") finish(false);
+        else return;
+        event.preventDefault();
+      },
+    });
+    fit();
+    button.replaceWith(input);
+    this.input = input;
+    input.focus();
+    if (item.kind === "word" && text === item.text) input.select();
+  }
+
+  #key(event) {
+    const item = this.items[this.at];
+    if (!item || event.target !== item.button || event.isComposing) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const rtl = getComputedStyle(this.root).direction === "rtl" ? -1 : 1;
+    const isWord = item.kind === "word";
+    const moves = { ArrowRight: rtl, ArrowLeft: -rtl };
+    if (event.key in moves) this.focus(this.at + moves[event.key] * (event.shiftKey ? 2 : 1));
+    else if (event.key === "Home") this.focus(0);
+    else if (event.key === "End") this.focus(this.items.length - 1);
+    else if (event.key === "Enter" || (event.key === "ArrowDown" && isWord)) this.on.open(item, item.button);
+    else if (event.key === "ArrowUp" && isWord) this.on.keep(item);
+    else if (event.key === "ArrowUp") this.on.ask(item, item.count === null ? 1 : item.count === 0 ? null : item.count + 1);
+    else if (event.key === "ArrowDown") this.on.ask(item, item.count === null || item.count === 0 ? 0 : item.count === 1 ? null : item.count - 1);
+    else if (event.key === " ") isWord ? this.on.keep(item) : this.on.open(item, item.button);
+    else if (event.key === "Delete" || event.key === "Backspace") this.#crossOut(item, event.key === "Backspace" ? -1 : 1);
+    else if (event.key === "F2") this.edit(item, item.text ?? "");
+    else if (event.key.length === 1 || Array.from(event.key).length === 1) this.edit(item, event.key);
+    else return;
+    event.preventDefault();
+  }
+
+  /** On a word: cross it out, or take that back. In a gap, as in any editor: the neighbour. */
+  #crossOut(item, side) {
+    const word = item.kind === "word" ? item : this.items[this.at + side];
+    if (!word) return;
+    this.on.cross(word);
+    if (item.kind === "gap") this.focus(this.at + 2 * side);
+  }
+}

@@ -1,0 +1,332 @@
+// The page: puts the parts together. Each gesture becomes one change of the session; each change, one render.
+
+import { Api } from "./api.js";
+import { chips } from "./chips.js";
+import { ask, crossWord, documentOf, keepWord, replace, textOf } from "./document.js";
+import { byId, element } from "./dom.js";
+import { DraftView } from "./draft_view.js";
+import { FrameView } from "./frame_view.js";
+import { gapMenu, wordMenu } from "./menus.js";
+import { ModelTurn } from "./model_turn.js";
+import { complain, say, setUpNotices } from "./notices.js";
+import { joinPieces, startsWord } from "./pieces.js";
+import { Player } from "./player.js";
+import { closePopover, openPopover } from "./popover.js";
+import { recall, recallToken, remember, rememberToken } from "./remember.js";
+import { download, sessionHtml, sessionJson } from "./share.js";
+import { setUpShortcuts, shortcutTable } from "./shortcuts.js";
+import { Session } from "./state.js";
+import { tokenDialog } from "./token_dialog.js";
+import { retype, withText } from "./typing.js";
+
+const FOLLOW_AFTER = 900;
+const MOST_ASKED = 32;
+
+const session = new Session();
+const api = new Api({
+  token: recallToken(),
+  askToken: async () => {
+    const token = await tokenDialog();
+    if (token) rememberToken(token);
+    return token;
+  },
+});
+const source = byId("source");
+const whole = byId("whole");
+const frameView = new FrameView(byId("frame"));
+const quoted = (text) => `“${text}”`;
+
+// ---- the draft ------------------------------------------------------------------------------------------
+
+const draft = new DraftView(byId("draft"), {
+  keep(word) {
+    session.commit(`${word.locked ? "let go of" : "kept"} ${quoted(word.text)}`, { doc: keepWord(session.now.doc, word) });
+  },
+  cross(word) {
+    session.commit(`${word.drop ? "took back crossing out" : "crossed out"} ${quoted(word.text)}`, { doc: crossWord(session.now.doc, word) });
+  },
+  ask(gap, count) {
+    if (count === gap.count || count > MOST_ASKED) return;
+    const what = count === null ? "left a gap to the model" : count === 0 ? "closed a gap" : `asked for ${count} in a gap`;
+    session.commit(what, { doc: ask(session.now.doc, gap.start, count) });
+  },
+  async type(place, text) {
+    await write(withText(session.now.doc, place, text), text.trim() ? `wrote ${quoted(text.trim())}` : `deleted ${quoted(place.text)}`);
+  },
+  open(item, anchor) {
+    const find = (placeholders, signal) => findAlternatives(item, placeholders, signal);
+    const take = (one) => session.commit(`chose ${quoted(one.shown)}`, { doc: replace(session.now.doc, item, one) });
+    const edit = () => draft.edit(item, item.text ?? "");
+    if (item.kind === "gap") {
+      gapMenu(anchor, item, MOST_ASKED, { ask: (count) => this.ask(item, count), edit, find, take });
+    } else {
+      wordMenu(anchor, item, { keep: () => this.keep(item), cross: () => this.cross(item), edit, ban: () => banWord(item), find, take });
+    }
+  },
+});
+
+async function findAlternatives({ start, end, space, text }, placeholders, signal) {
+  const { source: x, doc } = session.now;
+  const tokens = doc.tokens.map((token) => token.token);
+  const answer = await api.alternatives({ text: x, tokens, start, end, placeholders, count: 8 }, signal);
+  const found = answer.alternatives.map((one) => {
+    const shown = joinPieces(one.pieces);
+    const attached = start > 0 && space !== false && !startsWord(one.pieces[0] ?? "");
+    return { ...one, shown: attached ? `…${shown}` : shown };
+  });
+  return { current: answer.current, found: found.filter((one) => one.shown !== text) };
+}
+
+/** Write the draft anew from a text; only what changed is looked up. */
+async function write(text, label, { keep = true } = {}) {
+  const before = session.now.doc;
+  try {
+    const doc = await retype(before, text, (part, inside) => api.tokenize(part, inside), { keep });
+    if (doc !== before && session.now.doc === before) session.commit(label, { doc });
+    return true;
+  } catch (error) {
+    complain(error, () => write(text, label, { keep }));
+    return false;
+  }
+}
+
+function banWord(word) {
+  const ban = { text: word.text, tokens: word.tokens.map((token) => token.token) };
+  const bans = [...session.now.bans.filter((other) => other.text !== ban.text), ban];
+  session.commit(`banned ${quoted(word.text)}`, { bans, doc: crossWord(session.now.doc, word, true) });
+}
+
+async function toggleWhole() {
+  if (turn.busy) return;
+  const open = whole.hidden;
+  if (open) {
+    player.seek(player.frames.length);
+    whole.value = textOf(session.now.doc);
+  } else {
+    // A first draft is there to be improved; a correction of one is there to stay.
+    const first = session.now.doc.tokens.length === 0;
+    const label = first ? "gave a draft" : "edited the draft as text";
+    if (!(await write(whole.value, label, { keep: !first }))) return;
+  }
+  whole.hidden = !open;
+  byId("as-text").setAttribute("aria-pressed", String(open));
+  byId("as-text").textContent = open ? "Done" : "Edit as text";
+  render();
+  if (open) whole.focus();
+  else draft.focus();
+}
+
+// ---- the model ------------------------------------------------------------------------------------------
+
+const player = new Player({
+  onShow(frame, phase) {
+    if (frame) frameView.show(frame, phase);
+    byId("frame").hidden = !frame;
+    byId("draft").hidden = Boolean(frame) || !whole.hidden;
+    byId("empty").hidden = Boolean(frame) || !whole.hidden || session.now.doc.tokens.length > 0;
+  },
+  onTake(i) {
+    const { tokens } = player.frames[i];
+    session.commit(`went back to ${player.describe(i).split(":")[0].toLowerCase()}`, { doc: documentOf(tokens) });
+    player.seek(player.frames.length);
+    draft.focus();
+  },
+});
+
+const turn = new ModelTurn({
+  api,
+  session,
+  player,
+  options: () => ({
+    min_edit: Number(byId("dial").value),
+    empty_gap_penalty: Number(byId("length").value),
+    max_iterations: Math.min(Math.max(Math.round(Number(byId("iterations").value)) || 1, 1), Number(byId("iterations").max)),
+  }),
+  onBusy: () => render(),
+});
+
+/** Let the model take a turn; without an action, the one that fits: go on, or begin. */
+async function run(action = null) {
+  clearTimeout(following);
+  closePopover({ back: false });
+  if (!whole.hidden) await toggleWhole();
+  const back = byId("draft").contains(document.activeElement);
+  const done = await turn[action ?? (hasDraft() ? "continue" : "translate")]();
+  if (done && back) draft.focus();
+}
+
+const hasDraft = () => session.now.doc.tokens.length > 0 || session.now.doc.counts.some((count) => count !== null);
+const goOn = () => run();
+
+let following = null;
+
+source.addEventListener("input", () => {
+  session.amend({ source: source.value });
+  clearTimeout(following);
+  if (byId("follow").checked && hasDraft() && source.value.trim()) {
+    following = setTimeout(() => session.now.source !== session.now.synced && run("continue"), FOLLOW_AFTER);
+  }
+});
+
+// ---- steering -------------------------------------------------------------------------------------------
+
+const showTerms = chips({
+  list: "terms",
+  field: "term",
+  button: "term-add",
+  onAdd: (text) => session.commit(`demanded ${quoted(text)}`, { terms: [...session.now.terms.filter((term) => term !== text), text] }),
+  onRemove: (i) => session.commit(`no longer demanded ${quoted(session.now.terms[i])}`, { terms: session.now.terms.filter((_, k) => k !== i) }),
+});
+const showBans = chips({
+  list: "bans",
+  field: "ban",
+  button: "ban-add",
+  async onAdd(text) {
+    try {
+      const { tokens } = await api.tokenize(text);
+      session.commit(`banned ${quoted(text)}`, { bans: [...session.now.bans.filter((ban) => ban.text !== text), { text, tokens }] });
+    } catch (error) {
+      complain(error);
+    }
+  },
+  onRemove: (i) => session.commit(`allowed ${quoted(session.now.bans[i].text)}`, { bans: session.now.bans.filter((_, k) => k !== i) }),
+});
+
+function showDials() {
+  const dial = Number(byId("dial").value);
+  const length = Number(byId("length").value);
+  const told = dial === 0 ? "off" : dial === 1 ? "edit nothing" : `only edits above ${Math.round(50 * (1 + dial))} %`;
+  byId("dial-value").textContent = told;
+  byId("dial").setAttribute("aria-valuetext", told);
+  byId("length-value").textContent = length > 0 ? `+${length}` : String(length);
+}
+for (const id of ["dial", "length"]) byId(id).addEventListener("input", showDials);
+
+// ---- the page -------------------------------------------------------------------------------------------
+
+function render() {
+  const { now } = session;
+  const { busy } = turn;
+  if (source.value !== now.source) source.value = now.source;
+  // While a person types into the draft, nothing else may redraw it.
+  if (!draft.input) {
+    const story = session.turns[now.turn]?.frames ?? [];
+    const old = new Set(story[0]?.tokens.map((token) => token.id));
+    const fresh = new Set(story.at(-1)?.tokens.map((token) => token.id).filter((id) => !old.has(id)));
+    draft.render(now.doc, { fresh: old.size ? fresh : new Set() });
+  }
+  const text = textOf(now.doc);
+  showTerms(now.terms, (term) => text !== "" && !text.includes(term));
+  showBans(now.bans.map((ban) => ban.text));
+  const stale = hasDraft() && now.source !== now.synced;
+  byId("source-note").textContent = stale ? "The source has changed since the draft." : "";
+  byId("continue").textContent = stale && now.synced ? "Re-sync" : "Continue";
+  byId("continue").classList.toggle("primary", hasDraft());
+  byId("translate").classList.toggle("primary", !hasDraft());
+  byId("undo").disabled = busy || !session.canUndo;
+  byId("redo").disabled = busy || !session.canRedo;
+  for (const id of ["translate", "continue", "step", "as-text"]) byId(id).disabled = busy;
+  byId("stop").hidden = !busy;
+  byId("draft").setAttribute("aria-busy", String(busy));
+  if (!busy && player.isNow) player.onShow(null);
+}
+
+session.onChange((what) => {
+  if (!turn.busy || what === null) {
+    const story = session.turns[session.now.turn]?.frames ?? [];
+    if (player.frames !== story && !turn.busy) player.load(story);
+    else if (what !== null && !player.isNow && !player.playing) player.seek(player.frames.length);
+  }
+  render();
+  if (what) say(what[0].toUpperCase() + what.slice(1) + ".", { seen: false });
+  remember({ ...session.now, turn: -1 });
+});
+
+function move(direction) {
+  if (turn.busy) return;
+  closePopover({ back: false });
+  const label = session[direction]();
+  if (label) say(`${direction === "undo" ? "Undone" : "Done again"}: ${label}.`);
+}
+
+async function copy() {
+  const text = textOf(session.now.doc);
+  try {
+    await navigator.clipboard.writeText(text);
+    say("Copied.");
+  } catch {
+    say("The browser did not allow copying: choose “Edit as text” and copy from there.");
+  }
+}
+
+function save(event) {
+  const pick = (text, note, act) =>
+    element("button", { type: "button", className: "pick", onclick: () => (closePopover(), act()) }, element("strong", {}, text), element("span", { className: "faint" }, note));
+  const model = api.model?.name ?? "";
+  openPopover(
+    event.currentTarget,
+    "Save",
+    element(
+      "div",
+      { className: "picks" },
+      pick("Trace", "JSON: every edit with its probability", () => download("levt-trace.json", "application/json", `${JSON.stringify(sessionJson(session, model), null, 1)}\n`)),
+      pick("Session", "HTML: one page to share, without scripts", () => download("levt-session.html", "text/html", sessionHtml(session, model))),
+      pick("Text", "Only the draft", () => download("levt-draft.txt", "text/plain", `${textOf(session.now.doc)}\n`)),
+    ),
+  );
+}
+
+const help = () => {
+  closePopover();
+  if (!byId("help").open) byId("help").showModal();
+};
+
+const click = (id, act) => byId(id).addEventListener("click", act);
+click("translate", () => run("translate"));
+click("continue", goOn);
+click("step", () => run("step"));
+click("stop", () => turn.stop());
+click("undo", () => move("undo"));
+click("redo", () => move("redo"));
+click("as-text", toggleWhole);
+click("copy", copy);
+click("save-open", save);
+click("help-open", help);
+click("empty", () => draft.focus());
+byId("help-keys").append(shortcutTable());
+
+setUpNotices();
+setUpShortcuts({
+  translate: () => void run("translate"),
+  goOn: () => void goOn(),
+  step: () => void run("step"),
+  stop: () => (turn.busy ? turn.stop() : false),
+  undo: () => move("undo"),
+  redo: () => move("redo"),
+  toDraft: () => (player.seek(player.frames.length), draft.focus()),
+  toSource: () => source.focus(),
+  asText: () => void toggleWhole(),
+  copy: () => void copy(),
+  earlier: () => player.frames.length > 0 && player.seek(Math.max(player.position - 1, 0)),
+  later: () => player.frames.length > 0 && player.seek(Math.min(player.position + 1, player.frames.length)),
+  help,
+});
+
+async function meet() {
+  try {
+    const { models, limits } = await api.models();
+    api.model = models[0];
+    byId("model").textContent = models[0].name;
+    byId("iterations").max = String(limits.iterations);
+    if (models[0].by_pieces) say("This model takes texts in pieces between spaces.");
+  } catch (error) {
+    complain(error, meet);
+  }
+}
+
+const remembered = recall(Object.keys(session.now));
+if (remembered) session.amend(remembered);
+showDials();
+render();
+player.load([]);
+meet();

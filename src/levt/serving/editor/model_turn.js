@@ -1,0 +1,125 @@
+// The model's turn: what is sent for Translate, Continue and One step, and what becomes of the answer.
+// Knows the session, the server and the player; no buttons.
+
+import { afterResult, documentOf, stateOf, textOf } from "./document.js";
+import { plural } from "./dom.js";
+import { complain, say, settle } from "./notices.js";
+import { after, begin, changes, frames } from "./trace.js";
+
+const STOPPED = {
+  unchanged: "nothing more to change",
+  repeated: "it began to repeat itself",
+  cycle: "it went in a circle; this is the best of it",
+  limit: "the limit on iterations was reached",
+  empty: "there was no text",
+};
+
+const frameOf = (tokens, marked = tokens.map((token) => ({ mark: "keep", p: null, token }))) => ({
+  marked,
+  tokens,
+  deleted: marked.filter(({ mark }) => mark === "delete").length,
+  inserted: marked.filter(({ mark }) => mark === "insert").length,
+});
+
+export class ModelTurn {
+  #aborter = null;
+
+  /** `options()` gives the settings; `onBusy(bool)` hears when the model begins and ends. */
+  constructor({ api, session, player, options, onBusy }) {
+    Object.assign(this, { api, session, player, options, onBusy });
+  }
+
+  get busy() {
+    return this.#aborter !== null;
+  }
+
+  /** Stop what is running; the draft stays as it was. */
+  stop() {
+    this.#aborter?.abort();
+  }
+
+  translate() {
+    const { source, terms, bans } = this.session.now;
+    const body = { text: source, terms, drop: bans.map((ban) => ban.text), options: this.options() };
+    return this.#turn("translate", documentOf([]), (more) => this.api.stream("/v1/translate", body, more));
+  }
+
+  /** Repair the rest around what the person fixed; after a change of the source, as little as it can. */
+  continue() {
+    const { source, synced, doc, terms, bans } = this.session.now;
+    const body = { text: source, state: stateOf(doc, banned(bans)), terms, options: this.options() };
+    const action = source === synced ? "continue" : "re-sync";
+    return this.#turn(action, doc, (more) => this.api.stream("/v1/refine", body, more));
+  }
+
+  step() {
+    const { source, doc, terms, bans } = this.session.now;
+    const { max_iterations: _, ...options } = this.options();
+    const body = { text: source, state: stateOf(doc, banned(bans)), terms, options };
+    return this.#turn("step", doc, ({ signal }) => this.api.step(body, signal));
+  }
+
+  async #turn(action, doc, send) {
+    const { source } = this.session.now;
+    if (!source.trim()) {
+      say("There is no source yet: type or paste a text on the left.");
+      return false;
+    }
+    this.stop();
+    const aborter = (this.#aborter = new AbortController());
+    settle();
+    this.onBusy(true);
+    say("The model is at work …");
+    let live = null;
+    const onEvent = (name, data) => {
+      if (aborter.signal.aborted) return;
+      if (name === "draft") {
+        live = begin(data, doc.tokens);
+        this.player.begin(frameOf(live));
+      } else if (name === "iteration" && live) {
+        const marked = changes(live, data.iteration);
+        live = after(marked);
+        this.player.push(frameOf(live, marked));
+      }
+    };
+    try {
+      const result = await send({ signal: aborter.signal, onEvent });
+      const story = result.trace ? frames(result.trace, doc.tokens) : [];
+      if (!live && story.length) {
+        this.player.begin(story[0]);
+        for (const frame of story.slice(1)) this.player.push(frame);
+      }
+      await this.player.finish(story);
+      if (aborter.signal.aborted) return false;
+      this.#take(action, source, result, story);
+      return true;
+    } catch (error) {
+      this.player.load(this.session.turns[this.session.now.turn]?.frames ?? []);
+      if (error.name === "AbortError" || aborter.signal.aborted) {
+        say("Stopped; the draft is as it was.");
+      } else {
+        say("That did not work.");
+        complain(error, () => this.#turn(action, doc, send));
+      }
+      return false;
+    } finally {
+      if (this.#aborter === aborter) {
+        this.#aborter = null;
+        this.onBusy(false);
+      }
+    }
+  }
+
+  #take(action, source, result, story) {
+    const last = story.at(-1) ?? frameOf([]);
+    const doc = afterResult(result, last.tokens);
+    const sum = (key) => story.reduce((total, frame) => total + frame[key], 0);
+    const label = `the model’s ${action}`;
+    const turn = { action, source, label, result, frames: story, text: textOf(doc) };
+    this.session.addTurn(turn, { doc, synced: source });
+    const edits = `${sum("deleted")} deleted, ${sum("inserted")} inserted`;
+    say(`${plural(result.iterations, "iteration")}: ${edits}; ${STOPPED[result.stopped] ?? result.stopped}.`);
+  }
+}
+
+const banned = (bans) => bans.map((ban) => ban.tokens).filter((tokens) => tokens.length);

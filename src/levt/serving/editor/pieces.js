@@ -1,0 +1,81 @@
+// Pieces to text: a piece that starts with ▁ begins a new word, neighbouring byte pieces make up characters.
+// Knows no document.
+
+const SPACE = "▁";
+const ESCAPE = "\ue000";
+const BYTE = /^<0x([0-9A-F]{2})>$/;
+const LETTERS = /^[\p{L}\p{M}\p{N}_]/u;
+const SPACELESS = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
+
+export const startsWord = (piece) => piece.startsWith(SPACE);
+
+/** The bytes of a run of byte pieces as text; broken ones become U+FFFD each, as on the server. */
+function bytesText(run) {
+  const bytes = Uint8Array.from(run, (piece) => parseInt(BYTE.exec(piece)[1], 16));
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return "\ufffd".repeat(bytes.length);
+  }
+}
+
+/** Cut pieces into atoms that cannot be shown apart: one piece, or a run of byte pieces. */
+function atoms(pieces) {
+  const found = [];
+  for (let start = 0; start < pieces.length; ) {
+    let end = start + 1;
+    const bytes = BYTE.test(pieces[start]);
+    while (bytes && end < pieces.length && BYTE.test(pieces[end])) end += 1;
+    found.push({ start, end, text: bytes ? bytesText(pieces.slice(start, end)) : pieces[start] });
+    start = end;
+  }
+  return found;
+}
+
+const unmark = (text) =>
+  text.replaceAll(SPACE, " ").replaceAll(`${ESCAPE}1`, SPACE).replaceAll(`${ESCAPE}0`, ESCAPE);
+
+/** The text of pieces that begin a text. */
+export function joinPieces(pieces) {
+  const text = unmark(
+    atoms(pieces)
+      .map((atom) => atom.text)
+      .join(""),
+  );
+  return text.startsWith(" ") ? text.slice(1) : text;
+}
+
+const scriptOf = (text) => (SPACELESS.test(text) ? "spaceless" : LETTERS.test(text) ? "letters" : "marks");
+
+/**
+ * Pieces as words and punctuation marks, each with the pieces it is made of: {start, end, space, text}.
+ * Scripts without spaces have one word per piece.
+ */
+export function cutWords(pieces) {
+  const words = [];
+  for (const atom of atoms(pieces)) {
+    const space = startsWord(atom.text);
+    const text = unmark(space ? atom.text.slice(1) : atom.text);
+    const last = words.at(-1);
+    const script = text ? scriptOf(text) : last && !space ? last.script : "letters";
+    const open = last && last.text === "";
+    if (last && !space && (open || (script === last.script && script !== "spaceless"))) {
+      last.text += text;
+      last.end = atom.end;
+      last.script = script;
+    } else {
+      words.push({ start: atom.start, end: atom.end, space, text, script });
+    }
+  }
+  return words;
+}
+
+/** A text in the same units as `cutWords`, for comparing. */
+export function cutText(text) {
+  const unit =
+    /(\s*)([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{M}\p{N}_]+|[^\s\p{L}\p{M}\p{N}_]+)/gu;
+  return Array.from(text.trim().matchAll(unit), ([, space, word], i) => ({
+    space: i === 0 || space !== "",
+    text: word,
+  }));
+}

@@ -1,0 +1,59 @@
+// One popover for the page: beside what it belongs to, or a sheet at the bottom of a small screen.
+// Knows nothing of what is in it.
+
+import { byId, element } from "./dom.js";
+
+const root = byId("popover");
+let anchor = null;
+let aborter = null;
+
+const stops = () => [...root.querySelectorAll("button:not([disabled]), input")];
+
+/** Open at an element with a title and parts; gives a signal that ends when it closes. */
+export function openPopover(at, title, ...parts) {
+  closePopover({ back: false });
+  anchor = at;
+  aborter = new AbortController();
+  root.replaceChildren(element("h2", { id: "popover-title" }, title), ...parts);
+  root.showPopover();
+  place();
+  stops()[0]?.focus();
+  return aborter.signal;
+}
+
+/** Put it below the anchor, or above where there is more room, within the window. */
+export function place() {
+  if (!anchor?.isConnected) return;
+  const box = anchor.getBoundingClientRect();
+  const { offsetWidth: width, offsetHeight: height } = root;
+  const left = Math.max(8, Math.min(box.left, innerWidth - width - 8));
+  const below = box.bottom + 6;
+  const top = below + height <= innerHeight - 8 ? below : Math.max(8, box.top - height - 6);
+  root.style.setProperty("--left", `${left}px`);
+  root.style.setProperty("--top", `${top}px`);
+}
+
+export function closePopover({ back = true } = {}) {
+  if (!root.matches(":popover-open")) return;
+  const was = anchor;
+  root.hidePopover();
+  if (back && was?.isConnected) was.focus();
+}
+
+root.addEventListener("toggle", (event) => {
+  if (event.newState === "closed") {
+    aborter?.abort();
+    root.replaceChildren();
+  }
+});
+
+root.addEventListener("keydown", (event) => {
+  const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+  if (!step || event.target.tagName === "INPUT") return;
+  const all = stops();
+  const i = all.indexOf(document.activeElement);
+  all[(i + step + all.length) % all.length]?.focus();
+  event.preventDefault();
+});
+
+addEventListener("resize", place);

@@ -1,0 +1,38 @@
+// Work survives a reload of the tab, and is gone when the tab is closed. Knows what is kept, not what it means.
+
+const KEY = "levt-editor-1";
+const TOKEN = "levt-token";
+
+export function remember(value) {
+  try {
+    sessionStorage.setItem(KEY, JSON.stringify(value));
+  } catch {
+    // Storage may be full or forbidden: then a reload begins anew.
+  }
+}
+
+/** What was remembered, if it can be read and has these keys. */
+export function recall(keys) {
+  try {
+    const value = JSON.parse(sessionStorage.getItem(KEY));
+    return value && keys.every((key) => key in value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+export const recallToken = () => {
+  try {
+    return sessionStorage.getItem(TOKEN);
+  } catch {
+    return null;
+  }
+};
+
+export const rememberToken = (token) => {
+  try {
+    sessionStorage.setItem(TOKEN, token);
+  } catch {
+    // As above.
+  }
+};

@@ -1,0 +1,64 @@
+// The shortcuts that hold everywhere, and the table of all of them for the help page.
+
+import { element } from "./dom.js";
+
+/** What the help page lists: keys, and what they do. */
+export const TABLE = [
+  ["Everywhere", null],
+  ["Ctrl Enter", "Translate; with a draft, continue around what you fixed"],
+  ["Ctrl Shift Enter", "Translate from nothing"],
+  ["Alt Enter", "One step: a single round of deleting, opening and filling"],
+  ["Escape", "Stop the model; close what is open"],
+  ["Ctrl Z · Ctrl Shift Z", "Undo · redo"],
+  ["Alt D · Alt S", "Go to the draft · to the source"],
+  ["Alt T", "Edit the draft as text, and back"],
+  ["Alt C", "Copy the draft"],
+  ["Alt ← · Alt →", "Iteration before · after"],
+  ["F1", "This page"],
+  ["In the draft", null],
+  ["← · →", "To the gap or word beside; with Shift, from word to word"],
+  ["Home · End", "To the beginning · end"],
+  ["Space or ↑ on a word", "Keep it, or let it go"],
+  ["Delete on a word", "Cross it out, or take that back"],
+  ["Enter or ↓ on a word", "All choices, and what could stand there instead"],
+  ["↑ · ↓ in a gap", "Ask for one word more · fewer"],
+  ["Enter in a gap", "All choices, and what could stand there"],
+  ["Letters, or F2", "Write over a word, or in a gap; Enter when done, Escape to leave it"],
+];
+
+const inText = (target) => target.matches?.("textarea, input:not([type=range]):not([type=checkbox])");
+
+/** Listen for shortcuts; `does` has a function for each name. */
+export function setUpShortcuts(does) {
+  addEventListener("keydown", (event) => {
+    if (event.isComposing) return;
+    const ctrl = event.ctrlKey || event.metaKey;
+    const { key, shiftKey: shift, altKey: alt, code } = event;
+    let act = null;
+    if (key === "Enter" && ctrl) act = shift ? does.translate : does.goOn;
+    else if (key === "Enter" && alt) act = does.step;
+    else if (key === "F1") act = does.help;
+    else if (key === "Escape") act = does.stop;
+    else if (ctrl && !alt && code === "KeyZ" && !inText(event.target)) act = shift ? does.redo : does.undo;
+    else if (ctrl && !alt && code === "KeyY" && !inText(event.target)) act = does.redo;
+    else if (alt && !ctrl && !shift) {
+      act = { KeyD: does.toDraft, KeyS: does.toSource, KeyT: does.asText, KeyC: does.copy }[code];
+      if (!inText(event.target)) act ??= { ArrowLeft: does.earlier, ArrowRight: does.later }[key];
+    } else if (key === "?" && !inText(event.target) && !event.target.closest?.("#draft")) act = does.help;
+    if (!act || act(event) === false) return;
+    event.preventDefault();
+  });
+}
+
+export function shortcutTable() {
+  const keys = (text) => text.split(" ").flatMap((part) => (/^(·|or|on|in|a|word|gap|word,|Letters,)$/.test(part) ? [`${part} `] : [element("kbd", {}, part), " "]));
+  return element(
+    "table",
+    {},
+    ...TABLE.map(([text, meaning]) =>
+      meaning === null
+        ? element("tr", {}, element("th", { colSpan: 2, scope: "rowgroup" }, text))
+        : element("tr", {}, element("td", {}, ...keys(text)), element("td", {}, meaning)),
+    ),
+  );
+}

@@ -1,0 +1,56 @@
+// What a person types becomes tokens: only the words that changed are looked up again, all others stay who
+// they are, with their locks. Knows no page.
+
+import { common } from "./diff.js";
+import { replace, textOf, wordsOf } from "./document.js";
+import { cutText } from "./pieces.js";
+
+/** The places of the document that differ from the text: [{start, end, text, inside}] in tokens, in order. */
+export function differences(doc, text) {
+  // A text begins with a word, whether or not its first piece says so.
+  const before = wordsOf(doc).map((word, i) => (i === 0 ? { ...word, space: true } : word));
+  const now = cutText(text);
+  const same = (a, b) => a.text === b.text && a.space === b.space;
+  const pairs = [...common(before, now, same), [before.length, now.length]];
+  const found = [];
+  let i = 0;
+  let j = 0;
+  for (const [nextI, nextJ] of pairs) {
+    if (nextI > i || nextJ > j) {
+      const start = i < before.length ? before[i].start : doc.tokens.length;
+      const words = now.slice(j, nextJ);
+      found.push({
+        start,
+        end: nextI > i ? before[nextI - 1].end : start,
+        text: words.map((word, k) => (k > 0 && word.space ? " " : "") + word.text).join(""),
+        inside: words.length > 0 && !words[0].space,
+      });
+    }
+    [i, j] = [nextI + 1, nextJ + 1];
+  }
+  return found;
+}
+
+/** The document with this text; `tokenize` asks the server. What was typed is kept, if so wished. */
+export async function retype(doc, text, tokenize, { keep = true } = {}) {
+  if (text.trim() === textOf(doc).trim()) return doc;
+  let result = doc;
+  for (const place of differences(doc, text).reverse()) {
+    const found = place.text ? await tokenize(place.text, place.inside) : { tokens: [], pieces: [] };
+    result = replace(result, place, found, { keep });
+  }
+  return result;
+}
+
+/** The text of a document with something else in one place: instead of a word, or in a gap. */
+export function withText(doc, { start, end }, typed) {
+  const words = wordsOf(doc);
+  const shown = (some) => some.map((word) => (word.space ? " " : "") + word.text).join("");
+  const old = start < end ? words.find((word) => word.start === start) : null;
+  // In a gap, punctuation clings to the word before it; everything else is a word of its own.
+  const space = old ? old.space : !/^[\p{Pe}\p{Pf}.,;:!?…]/u.test(typed);
+  const middle = typed.trim() ? (space ? " " : "") + typed.trim() : "";
+  const left = words.filter((word) => word.end <= start);
+  const right = words.filter((word) => word.start >= end);
+  return (shown(left) + middle + shown(right)).trim();
+}

@@ -1,0 +1,116 @@
+"""The keyboard alone is enough, so is a small screen; what a screen reader is told; axe finds nothing serious."""
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+PHONE = {"width": 320, "height": 640}
+
+
+def test_a_whole_session_without_a_mouse(editor: Any, server: Any) -> None:
+    editor.keyboard.type("A dog runs over the deep snow.")
+    editor.press("Control+Enter")
+    editor.rests()
+    editor.press("Alt+d")
+    assert editor.focused == "Gap before Ein"
+    editor.press("ArrowRight", "Shift+ArrowRight")
+    assert editor.focused == "Hund"
+    editor.press("Space")
+    assert editor.focused == "Hund, kept"
+    editor.press("ArrowRight", "ArrowUp", "ArrowUp")
+    assert editor.focused == "Gap between Hund and läuft, 2 words asked for"
+    editor.press("ArrowDown", "ArrowDown", "ArrowDown")
+    assert editor.focused == "Gap between Hund and läuft, nothing may come here"
+    editor.press("End", "ArrowLeft", "ArrowLeft", "ArrowLeft", "Enter")
+    assert editor.focused != "Schnee"
+    editor.press("Escape")
+    assert editor.focused == "Schnee"
+    editor.press("Delete", "Home", "Control+Enter")
+    editor.rests()
+    assert editor.text == "Ein Hund läuft über der tiefen etwas."
+    assert editor.focused == "Gap before Ein"
+    state = server.last("/v1/refine")["state"]
+    assert (state["locked"][1], state["counts"][2], state["drop"][6]) == (True, 0, True)
+    editor.press("F1")
+    assert editor.locator("#help").is_visible()
+    assert "Ask for one word more" in editor.locator("#help").text_content()
+    editor.press("Escape")
+    assert editor.locator("#help").is_hidden()
+
+
+def test_popover_by_arrow_keys(editor: Any) -> None:
+    editor.translate("A dog runs.")
+    editor.word("Hund").focus()
+    editor.press("ArrowDown")
+    editor.locator("#popover .alternative").first.wait_for()
+    editor.press("ArrowUp", "ArrowUp")
+    editor.press("Enter")
+    assert editor.text == "Ein Vierbeiner läuft."
+    assert "Vierbeiner, kept" in editor.focused
+
+
+def test_the_draft_is_one_stop_of_the_tab_order(editor: Any) -> None:
+    editor.translate("A dog runs.")
+    editor.locator("#save-open").focus()
+    editor.press("Tab")
+    assert editor.focused.startswith("Gap before")
+    editor.press("Tab")
+    assert editor.focused == "play"
+    assert editor.evaluate("document.querySelectorAll('#draft [tabindex=\"0\"]').length") == 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_has_room_for_everything(editor: Any, scheme: str) -> None:
+    editor.set_viewport_size(PHONE)
+    editor.emulate_media(color_scheme=scheme)
+    editor.translate("A dog runs over the deep snow and quickly jumps over a hurdle.")
+    width = "document.documentElement.scrollWidth"
+    assert editor.evaluate(width) <= PHONE["width"]
+    editor.word("Hund").click()
+    sheet = editor.locator("#popover").bounding_box()
+    assert sheet["y"] + sheet["height"] == PHONE["height"]
+    editor.locator("#popover .alternative").first.click()
+    editor.locator("#help-open").click()
+    assert editor.evaluate(width) <= PHONE["width"]
+
+
+@pytest.mark.skipif(find_spec("axe_playwright_python") is None, reason="needs axe-playwright-python")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(editor: Any, server: Any, scheme: str) -> None:
+    spec = find_spec("axe_playwright_python")
+    assert spec is not None
+    assert spec.origin is not None
+    axe = (Path(spec.origin).parent / "axe.min.js").read_text(encoding="utf-8")
+    editor.emulate_media(color_scheme=scheme)
+    found: dict[str, Any] = {}
+
+    def look(where: str) -> None:
+        if not editor.evaluate("'axe' in window"):
+            editor.evaluate(axe)
+        for problem in editor.evaluate("axe.run({resultTypes: ['violations']})")["violations"]:
+            if problem["impact"] in ("serious", "critical", "moderate"):
+                found[f"{where}: {problem['id']}"] = [node["html"] for node in problem["nodes"]]
+
+    look("empty")
+    editor.translate("A dog runs over the deep snow.")
+    editor.word("Hund").click()
+    editor.choose("Keep")
+    editor.gap(3).click()
+    editor.choose("Two")
+    editor.word("tiefen").click()
+    editor.choose("Cross out")
+    editor.locator("#term").fill("Winter")
+    editor.press("Enter")
+    look("edited")
+    editor.word("Hund").click()
+    editor.locator("#popover .alternative").first.wait_for()
+    look("popover")
+    editor.press("Escape", "Alt+ArrowLeft", "Alt+ArrowLeft")
+    look("frame")
+    editor.locator("#help-open").click()
+    look("help")
+    assert found == {}

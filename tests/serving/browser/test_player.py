@@ -1,0 +1,72 @@
+"""Iterations: they play as they come, and can be looked at again."""
+
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+
+def test_iterations_play_in_phases(moving: Any, server: Any) -> None:
+    moving.evaluate(
+        """() => { window.seen = []; const frame = document.getElementById('frame');
+             new MutationObserver(() => { const now = [frame.dataset.phase, frame.textContent];
+               if (String(window.seen.at(-1)) !== String(now)) window.seen.push(now); })
+             .observe(frame, {attributes: true, childList: true}); }"""
+    )
+    moving.translate("A dog runs.")
+    seen = [tuple(moment) for moment in moving.evaluate("window.seen")]
+    first, second = "Ein Hund geht.", "Ein Hund geht läuft."
+    wanted = [
+        ("insert", first), ("fill", first), ("delete", second), ("insert", second), ("fill", second),
+        ("fill", "Ein Hund läuft."),
+    ]  # fmt: skip
+    assert [moment for moment in seen if moment[0] not in (None, "all")] == wanted
+    assert moving.text == "Ein Hund läuft."
+
+
+def test_the_scrubber_shows_every_iteration(editor: Any) -> None:
+    editor.translate("A dog runs.")
+    scrubber = editor.locator("#scrubber")
+    scrubber.focus()
+    editor.press("ArrowLeft", "ArrowLeft")
+    assert scrubber.get_attribute("aria-valuetext") == "Iteration 2 of 3: 1 deleted, 1 inserted"
+    frame = editor.locator("#frame")
+    assert frame.locator("del").all_text_contents() == ["geht"]
+    assert frame.locator("ins").all_text_contents() == ["läuft"]
+    assert frame.locator("ins").get_attribute("title") == "inserted, 42 %"
+    assert "line-through" in frame.locator("del").evaluate("e => getComputedStyle(e).textDecorationLine")
+    assert "underline" in frame.locator("ins").evaluate("e => getComputedStyle(e).textDecorationLine")
+    editor.press("Home")
+    assert (editor.locator("#moment").text_content(), frame.text_content()) == ("Draft", "(empty)")
+    editor.press("End")
+    assert frame.is_hidden()
+    assert editor.locator("#draft").is_visible()
+
+
+def test_an_iteration_can_be_gone_on_from(editor: Any) -> None:
+    editor.translate("A dog runs.")
+    editor.press("Alt+ArrowLeft", "Alt+ArrowLeft", "Alt+ArrowLeft")
+    editor.locator("#take").click()
+    assert editor.text == "Ein Hund geht."
+    editor.press("Control+z")
+    assert editor.text == "Ein Hund läuft."
+
+
+def test_play_again_and_pause(moving: Any) -> None:
+    moving.translate("A dog runs.")
+    moving.locator("#play").click()
+    moving.locator("#frame del").wait_for()
+    moving.locator("#play").click()
+    assert moving.locator("#take").is_visible()
+    assert moving.locator("#play").text_content() == "▶ Play"
+
+
+def test_confidence_is_a_line_and_a_word(editor: Any) -> None:
+    editor.translate("A dog runs.")
+    word = editor.word("läuft")
+    assert word.get_attribute("aria-label") == "läuft, doubtful, 42 %"
+    assert word.evaluate("e => getComputedStyle(e).textDecorationStyle") == "wavy"
+    assert editor.word("Hund").get_attribute("aria-label") == "Hund"
+    editor.press("Alt+d", "End", "ArrowLeft", "ArrowLeft", "ArrowLeft", "Space")
+    assert word.get_attribute("aria-label") == "läuft, kept"

@@ -1,0 +1,67 @@
+"""What a person takes away: the traces, a page to share, the text."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from levt.edits.trace import Trace
+
+pytestmark = pytest.mark.browser
+
+
+def saved(editor: Any, what: str) -> str:
+    editor.locator("#save-open").click()
+    with editor.expect_download() as coming:
+        editor.locator("#popover button", has_text=what).click()
+    return Path(coming.value.path()).read_text(encoding="utf-8")
+
+
+def session(editor: Any) -> None:
+    editor.translate("A dog runs.")
+    editor.word("Hund").click()
+    editor.choose("Keep")
+    editor.word("läuft").focus()
+    editor.keyboard.type("<b>rast</b>")
+    editor.press("Enter")
+    editor.locator(".word", has_text="rast").wait_for()
+    editor.go_on()
+
+
+def test_the_trace(editor: Any) -> None:
+    session(editor)
+    found = json.loads(saved(editor, "Trace"))
+    assert [turn["action"] for turn in found["turns"]] == ["translate", "continue"]
+    assert found["turns"][1]["gestures"] == ["kept “Hund”", "wrote “<b>rast</b>”"]
+    traces = [Trace.from_json(turn["trace"]) for turn in found["turns"]]
+    assert traces[0].text == "Ein Hund läuft."
+    assert traces[1].text == found["text"] == editor.text
+
+
+def test_the_session_as_a_page(editor: Any, chromium: Any, tmp_path: Path) -> None:
+    session(editor)
+    page = tmp_path / "session.html"
+    page.write_text(saved(editor, "Session"), encoding="utf-8")
+    tab = chromium.new_context(java_script_enabled=False)
+    tab.set_default_timeout(5000)
+    asked: list[str] = []
+    alone = tab.new_page()
+    alone.on("request", lambda request: asked.append(request.url))
+    alone.goto(page.as_uri())
+    assert asked == [page.as_uri()]
+    assert alone.locator("h2").all_text_contents() == [
+        "The model translated",
+        "The person",
+        "The model went on",
+    ]
+    assert alone.locator("table").first.locator("del").all_text_contents() == ["geht"]
+    assert "wrote “<b>rast</b>”" in alone.locator("main").text_content()
+    assert alone.locator(".final").text_content() == editor.text
+    assert alone.locator("script, img, link, main b:not([title])").count() == 0
+    tab.close()
+
+
+def test_the_text(editor: Any) -> None:
+    editor.translate("A dog runs.")
+    assert saved(editor, "Text") == "Ein Hund läuft.\n"

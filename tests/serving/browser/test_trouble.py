@@ -1,0 +1,93 @@
+"""Errors are shown kindly and lose nothing; texts are never read as HTML; a token is asked for."""
+
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+NASTY = "<img src=x onerror=document.body.remove()>"
+
+
+def test_a_busy_server(editor: Any, server: Any) -> None:
+    from scripted_server import problem
+
+    server.trouble.append(
+        problem(503, "queue_full", "64 texts are waiting", "try again", **{"Retry-After": "2"})
+    )
+    editor.locator("#source").fill("A dog runs.")
+    editor.locator("#translate").click()
+    notice = editor.locator("#notice")
+    notice.wait_for()
+    assert "The server is busy. 64 texts are waiting" in notice.text_content()
+    editor.locator("#notice-retry").click()
+    editor.locator(".word", has_text="Hund").wait_for()
+    assert notice.is_hidden()
+
+
+def test_an_error_within_alternatives_and_typing(editor: Any, server: Any) -> None:
+    from scripted_server import problem
+
+    editor.translate("A dog runs.")
+    server.trouble.append(problem(422, "unusable_text", "this cannot be used", "use something else"))
+    editor.word("Hund").click()
+    note = editor.locator("#popover [role=status]", has_text="this cannot be used use something else")
+    note.wait_for()
+    editor.press("Escape")
+    server.trouble.append(problem(500, "internal", "our fault", "the log has the details"))
+    editor.keyboard.type("Dackel")
+    editor.press("Enter")
+    editor.locator("#notice", has_text="our fault").wait_for()
+    assert editor.text == "Ein Hund läuft."
+    editor.locator("#notice-retry").click()
+    editor.locator(".word", has_text="Dackel").wait_for()
+
+
+def test_a_server_that_went_away(editor: Any) -> None:
+    editor.translate("A dog runs.")
+    editor.route("**/v1/refine", lambda route: route.abort())
+    editor.locator("#continue").click()
+    editor.locator("#notice", has_text="The server does not answer.").wait_for()
+    assert editor.text == "Ein Hund läuft."
+
+
+def test_no_source(editor: Any, server: Any) -> None:
+    editor.locator("#translate").click()
+    assert "no source yet" in editor.said
+    assert server.asked == []
+
+
+def test_texts_are_not_html(editor: Any, server: Any) -> None:
+    editor.translate(f"A {NASTY} dog.")
+    assert "onerror" in editor.text
+    editor.locator("#term").fill(NASTY)
+    editor.press("Enter")
+    editor.word("onerror").click()
+    editor.press("Escape", "Alt+ArrowLeft", "Alt+ArrowLeft")
+    assert editor.locator("img").count() == 0
+    assert editor.locator("#frame ins").count() > 3
+
+
+def test_no_script_may_come_from_anywhere_else(editor: Any) -> None:
+    editor.evaluate(
+        "() => { const script = document.createElement('script'); script.textContent = 'window.broken = 1';"
+        "document.head.append(script); }"
+    )
+    assert editor.evaluate("() => window.broken") is None
+    assert ["Content Security Policy" in text for text in editor.wrong] == [True]
+    editor.wrong.clear()
+    policy = editor.locator("meta[http-equiv]").get_attribute("content")
+    assert "unsafe" not in policy
+    assert "default-src 'none'" in policy
+
+
+def test_a_token_is_asked_for(profile: Any, served: tuple[str, Any], server: Any) -> None:
+    from page_object import open_editor
+
+    server.token = "open sesame"
+    for editor in open_editor(profile, served[0]):
+        editor.locator("#token").fill("open sesame")
+        editor.press("Enter")
+        editor.locator("#model", has_text="scripted").wait_for()
+        editor.translate("A dog runs.")
+        assert editor.text == "Ein Hund läuft."
