@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from levt.errors import ConfigError, InputError, StoreError
+from levt.errors import ConfigError, InputError, LevtError, StoreError
 from levt.recipes.black_boxes import NoAnswer
 from levt.recipes.synthesis import Synthesis, halves, mix, write_drafts
 
@@ -79,6 +79,13 @@ def test_another_run_does_not_mix_in(corpus: tuple[Path, Path], tmp_path: Path) 
     write(corpus[0], [*read(corpus[0])[:-1], "changed"])
     with pytest.raises(StoreError, match="source differ"):
         write_drafts(*corpus, tmp_path / "out", Synthesis(black_box="command:cat"))
+
+
+def test_a_mistake_before_the_first_draft_binds_nobody(corpus: tuple[Path, Path], tmp_path: Path) -> None:
+    for wrong in ("phrase:no-such-folder", "command:no-such-command"):
+        with pytest.raises(LevtError):
+            write_drafts(*corpus, tmp_path / "out", Synthesis(black_box=wrong))
+    assert write_drafts(*corpus, tmp_path / "out", Synthesis(black_box="command:cat")) == 100
 
 
 def test_processes_change_nothing(corpus: tuple[Path, Path], tmp_path: Path) -> None:

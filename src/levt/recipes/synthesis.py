@@ -107,12 +107,13 @@ def write_drafts(
         "target": checksum(target),
     }
     with _locked(out):
-        _same_run(out / NOTE, note)
+        growing = out / f"{DRAFT}.partial"
+        done = whole_lines(growing)
+        # A run that failed before its first draft, by a wrong name say, binds nobody.
+        _same_run(out / NOTE, note, begun=done > 0 or (out / DRAFT).exists())
         if (out / DRAFT).exists():
             progress(total, total)
             return total
-        growing = out / f"{DRAFT}.partial"
-        done = whole_lines(growing)
         progress(done, total)
         lines = islice(Lines(source, max_bytes=1 << 30), done, None)
         texts = (line.text for line in lines)
@@ -204,9 +205,9 @@ def checksum(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _same_run(path: Path, note: dict[str, object]) -> None:
+def _same_run(path: Path, note: dict[str, object], *, begun: bool) -> None:
     """Write down what this run is, or find that the folder's is the same."""
-    if path.exists():
+    if begun and path.exists():
         try:
             known = json.loads(path.read_text("utf-8"))
         except ValueError as error:
