@@ -1,104 +1,145 @@
-"""Insertion states after the model's own deletions, against plain lists."""
+"""Insertion after the model's own deletions: the states are what oracle and model both leave of the target."""
 
 import itertools
-from pathlib import Path
-from typing import Any
+import random
 
-import hypothesis.strategies as st
-import numpy as np
+import pytest
 import torch
 from hypothesis import given, settings
-from small_lessons import levt_config, network, sentences
-
-from levt.data.pack import Packed as Budget
-from levt.data.store import Store
-from levt.data.write import StoreWriter
-from levt.edits.oracle_reference import align_reference
-from levt.imitation.lessons import LevTLessons
-from levt.imitation.objective import ObjectiveConfig
-from levt.imitation.own_deletions import left_over
-from levt.imitation.roll_in import RollIn
-from levt.policy.layout import Packed
-from levt.text.specials import BOS, EOS, PLH
-
-rows_of_tokens = st.lists(
-    st.tuples(st.lists(st.integers(5, 8), max_size=6), st.lists(st.integers(5, 8), max_size=6)),
-    min_size=1,
-    max_size=4,
+from hypothesis import strategies as st
+from small_lessons import (
+    Rows,
+    bounded,
+    lesson_of,
+    levt_config,
+    network,
+    noisy,
+    rows_of,
+    sentences,
+    shape_for,
+    tensors,
 )
 
-
-@settings(deadline=None, max_examples=60)
-@given(rows_of_tokens, st.integers(0, 10**6), st.integers(1, 40))
-def test_what_both_keep_is_the_state_and_the_rest_are_the_placeholders(
-    pairs: list[tuple[list[int], list[int]]], seed: int, most: int
-) -> None:
-    states = [[BOS, *y, EOS] for y, _ in pairs]
-    targets = [[BOS, *t, EOS] for _, t in pairs]
-    y, rows = Packed.of_rows(states, total=sum(map(len, states)) + 3, count=len(pairs) + 2, longest=9)
-    target, target_rows = Packed.of_rows(
-        targets, total=sum(map(len, targets)) + 5, count=len(pairs) + 2, longest=9
-    )
-    drop = torch.rand(len(y), generator=torch.Generator().manual_seed(seed)) < 0.5
-    match = torch.full_like(y, -1)
-    partners = [align_reference(a, b) for a, b in zip(states, targets, strict=True)]
-    match[: sum(map(len, states))] = torch.tensor([j for row in partners for j in row])
-    left = left_over(match, drop, rows, target, target_rows, most)
-
-    kept_rows, holes, counts, missing = [], [], [], []
-    begin = at = 0
-    for state, wanted, partner in zip(states, targets, partners, strict=True):
-        stay = {
-            j for i, j in enumerate(partner) if j >= 0 and (i in (0, len(state) - 1) or not drop[begin + i])
-        }
-        order = sorted(stay)
-        kept_rows.append([wanted[j] for j in order])
-        counts += [b - a - 1 for a, b in itertools.pairwise(order)]
-        holes.append([t if j in stay else PLH for j, t in enumerate(wanted)])
-        missing += [(at + j, t) for j, t in enumerate(wanted) if j not in stay]
-        begin += len(state)
-        at += len(wanted)
-    flat = [t for row in kept_rows for t in row]
-    assert left.kept[: len(flat)].tolist() == flat
-    assert left.kept_rows.offsets.diff().tolist() == [*map(len, kept_rows), 0, 0]
-    assert left.holes[:at].tolist() == [t for row in holes for t in row]
-    assert left.gap_counts[left.gap_counts >= 0].tolist() == counts
-    some = left.hole_tokens >= 0
-    assert (
-        list(zip(left.hole_at[some].tolist(), left.hole_tokens[some].tolist(), strict=True)) == missing[:most]
-    )
+from levt.edits.oracle_reference import align_reference
+from levt.imitation.lesson import decisions
+from levt.imitation.objective import LevTObjective, ObjectiveConfig
+from levt.imitation.own_deletions import left_over
+from levt.imitation.roll_in import RollIn
+from levt.policy.layout import Packed, Padded
+from levt.text.specials import PLH
 
 
-def levt_lessons(folder: Path, rows: list[list[int]], model: Any, own_deletions: float) -> LevTLessons:
-    place = folder / f"store-{own_deletions}"
-    place.mkdir()
-    writer = StoreWriter(place, {"source": (23, "x"), "target": (23, "x")})
-    writer.add({"source": rows, "target": rows})
-    writer.close()
-    store = Store.open(place)
-    budget = Budget(source=512, target=512, rows=40)
-    config = ObjectiveConfig(own_deletions=own_deletions)
-    return LevTLessons(store, budget, model, roll_in=RollIn(), objective=config)
+def obvious(y: Rows, target: Rows, drop: list[list[bool]]) -> list[list[bool]]:
+    """Which target tokens stay: those that the oracle finds in y and the model does not drop; boundaries do."""
+    stays = []
+    for row, wanted, wish in zip(y, target, drop, strict=True):
+        kept = [False] * len(wanted)
+        for j, place in enumerate(align_reference(row, wanted)):
+            if place >= 0 and (not wish[j] or j in (0, len(row) - 1)):
+                kept[place] = True
+        stays.append(kept)
+    return stays
 
 
-def test_the_objective_learns_from_its_own_deletions_too(tmp_path: Path) -> None:
-    rows = sentences(30, least=2)
-    model = network(levt_config())
-    lessons = levt_lessons(tmp_path, rows, model, own_deletions=0.5)
-    assert lessons.names[3:] == ("own placeholder", "own token")
-    arrays, counted = lessons.make(np.arange(30), np.random.default_rng(0))
-    inner = sum(map(len, rows))
-    assert counted[3:].tolist() == [inner + 30, inner]
-    torch.manual_seed(0)
-    loss, sums = lessons.objective(model)(
-        {n: torch.from_numpy(a) for n, a in arrays.items()}, torch.from_numpy(counted).float()
-    )
-    plain = levt_lessons(tmp_path, rows, model, own_deletions=0.0)
-    torch.manual_seed(0)
-    without, three = plain.objective(model)(
-        {n: torch.from_numpy(a) for n, a in arrays.items()}, torch.from_numpy(counted[:3]).float()
-    )
-    assert torch.equal(sums[:3], three)
-    assert (sums[3:] > 0).all()
-    expected = without + 0.5 * (sums[3] / counted[3] + sums[4] / counted[4])
-    torch.testing.assert_close(loss, expected)
+@settings(deadline=None, max_examples=100)
+@given(seed=st.integers(0, 10**6), count=st.integers(1, 6), most=st.sampled_from([3, 200]))
+def test_states_and_insertions(seed: int, count: int, most: int) -> None:
+    rng = random.Random(seed)
+    target = bounded(sentences(count, seed=seed))
+    y = bounded(noisy([row[1:-1] for row in target], seed=seed))
+    drop = [[rng.random() < 0.4 for _ in row] for row in y]
+    flat, rows = Packed.of_rows(y, total=130, count=count + 2, longest=20)
+    flat_target, target_rows = Packed.of_rows(target, total=110, count=count + 2, longest=20)
+    match = torch.full_like(flat, -1)
+    wish = torch.ones_like(flat, dtype=torch.bool)  # what lies in the tail must not matter
+    places = [j for a, b in zip(y, target, strict=True) for j in align_reference(a, b)]
+    match[: len(places)] = torch.tensor(places)
+    wish[: len(places)] = torch.tensor([d for row in drop for d in row])
+    found = left_over(match, wish, rows, flat_target, target_rows, most)
+
+    stays = obvious(y, target, drop)
+    y_ins = [
+        [t for t, k in zip(row, kept, strict=True) if k] for row, kept in zip(target, stays, strict=True)
+    ]
+    holes = [
+        [t if k else PLH for t, k in zip(row, kept, strict=True)]
+        for row, kept in zip(target, stays, strict=True)
+    ]
+    lengths = found.kept_rows.offsets.diff().tolist()
+    assert lengths == [*map(len, y_ins), 0, 0]
+    flat_kept = [t for row in y_ins for t in row]
+    assert found.kept.tolist() == [*flat_kept, *[0] * (110 - len(flat_kept))]
+    flat_holes = [t for row in holes for t in row]
+    assert found.holes.tolist()[: len(flat_holes)] == flat_holes
+    counts = []
+    for kept in stays:
+        at = [j for j, k in enumerate(kept) if k]
+        counts += [b - a - 1 for a, b in itertools.pairwise(at)]
+    gaps = [(a, c) for a, c in zip(found.gap_at.tolist(), found.gap_counts.tolist(), strict=True) if c >= 0]
+    assert [c for _, c in gaps] == counts
+    begins = [sum(map(len, y_ins[:i])) for i in range(count)]
+    assert [a for a, _ in gaps] == [
+        b + j for b, row in zip(begins, y_ins, strict=True) for j in range(len(row) - 1)
+    ]
+    missing = [
+        (i, t)
+        for i, (t, h) in enumerate(zip((t for row in target for t in row), flat_holes, strict=True))
+        if h == PLH
+    ]
+    learnt = [
+        (a, t) for a, t in zip(found.hole_at.tolist(), found.hole_tokens.tolist(), strict=True) if t >= 0
+    ]
+    assert learnt == missing[:most]
+
+
+@pytest.mark.parametrize("fields", [{}, {"sharing": "none", "placeholder_exit": 1}])
+@pytest.mark.parametrize("drafts", [False, True])
+def test_the_losses(fields: dict[str, object], drafts: bool) -> None:
+    source, target = sentences(6, seed=1), sentences(6, seed=2)
+    draft = noisy(target, seed=3) if drafts else None
+    roll_in = RollIn(fill="argmax", empty=0.5)
+    model = network(levt_config(**fields))
+    joint = not fields
+    shape = shape_for(source, target, draft, roll_in=roll_in, joint=joint, room=40)
+    lesson = lesson_of(source, target, draft, roll_in=roll_in, shape=shape)
+    config = ObjectiveConfig(label_smoothing=0.1, decision_smoothing=0.02, own_deletions=0.5)
+    total = torch.tensor([*decisions(lesson).tolist(), 1, 1]).float()
+    with torch.no_grad():
+        _, sums = LevTObjective(model, config, roll_in, shape)(tensors(lesson), total)
+        _, plain = LevTObjective(
+            model, ObjectiveConfig(label_smoothing=0.1, decision_smoothing=0.02), roll_in, shape
+        )(tensors(lesson), total[:3])
+    torch.testing.assert_close(sums[:3], plain)
+
+    deletion = rows_of(lesson["delete"], lesson["delete_lengths"], 6)
+    wanted = torch.zeros(2)
+
+    def smoothed(logits: torch.Tensor, label: int, smoothing: float) -> torch.Tensor:
+        log_p = logits.log_softmax(-1)
+        return -(1 - smoothing) * log_p[label] - smoothing * log_p.mean()
+
+    for i, target_row in enumerate(bounded(target)):
+        with torch.no_grad():
+            memory = model.encode(torch.tensor([[1, *source[i], 2]]))
+            y_del = deletion[i]
+            if PLH in y_del:
+                y = torch.tensor([y_del])
+                best = (
+                    model.token_logits(model.hidden(memory, y, Padded.of(y), "token"))[0, :, 5:].argmax(-1)
+                    + 5
+                )
+                y_del = [int(best[j]) if t == PLH else t for j, t in enumerate(y_del)]
+            wish = model.delete(memory, torch.tensor([y_del]))[0].argmax(-1).eq(1).tolist()
+            [kept] = obvious([y_del], [target_row], [wish])
+            y_ins = torch.tensor([[t for t, k in zip(target_row, kept, strict=True) if k]])
+            at = [j for j, k in enumerate(kept) if k]
+            log_p = model.placeholder(memory, y_ins)[0]
+            for gap, (a, b) in enumerate(itertools.pairwise(at)):
+                wanted[0] += smoothed(log_p[gap], min(b - a - 1, model.config.max_count), 0.02)
+            holes = torch.tensor([[t if k else PLH for t, k in zip(target_row, kept, strict=True)]])
+            logits = model.token_logits(model.hidden(memory, holes, Padded.of(holes), "token"))[0]
+            for j, k in enumerate(kept):
+                if not k:
+                    wanted[1] += smoothed(logits[j], target_row[j], 0.1)
+    torch.testing.assert_close(sums[3:], wanted, rtol=1e-4, atol=1e-4)
+    assert wanted.min() > 0
