@@ -2,7 +2,6 @@
 
 import io
 import json
-import random
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -14,13 +13,9 @@ from toy_corpus import TINY, toy_corpus, toy_experiment
 
 import levt
 from levt.cli import main
-from levt.data.preparation import Preparation
-from levt.data.prepare import prepare
-from levt.data.read import corpora
 from levt.errors import ConfigError
 from levt.imitation.insertion_lessons import InsertionTeaching
 from levt.imitation.masked_lessons import MaskedTeaching
-from levt.imitation.objective import ObjectiveConfig
 from levt.policy.config import CONFIGS
 from levt.recipes import recipe
 from levt.recipes.experiment import Experiment, as_json, dev_settings, run
@@ -28,8 +23,6 @@ from levt.recipes.rivals import multi30k_insertion, multi30k_it, multi30k_maskt
 from levt.recipes.teaching import TEACHING
 from levt.refine.decoders import DECODERS
 from levt.refine.options import Options
-from levt.text.tokenizer import Tokenizer
-from levt.training.config import TrainingConfig
 from levt.training.log import read_log
 
 RECIPES = {"masked": multi30k_maskt, "denoising": multi30k_it, "insertion": multi30k_insertion}
@@ -153,10 +146,8 @@ def test_the_commands(
         "1",
     ]
     name = RECIPES[kind].__name__.replace("_", "-")
-    main(
-        ["train", name, "--corpus", str(corpus), "--out", str(tmp_path), "--training.max-steps", "2", *sizes]
-        + ["--training.tokens", "256", "--device", "cpu"]
-    )  # fmt: skip
+    sizes += ["--training.tokens", "256", "--training.max-steps", "2"]
+    main(["train", name, "--corpus", str(corpus), "--out", str(tmp_path), "--device", "cpu", *sizes])
     lines = "the red bird sees a tree\n\na small bear\n"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines.encode())))
     more = ["--length-beam", "2"] if kind == "masked" else []
@@ -175,40 +166,6 @@ def test_the_commands(
         ]
     )
     answers = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
-    assert [a["iterations"] for a in answers] == [a["iterations"] for a in answers if a["iterations"] <= 2]
+    assert [bool(a["iterations"]) for a in answers] == [True, False, True]
+    assert all(a["iterations"] <= 2 for a in answers)
     assert (len(answers), answers[1]["text"]) == (3, "")
-
-
-LETTERS = "abcdefgh"
-FLOORS = {"masked": (300, 0.8), "denoising": (200, 0.9), "insertion": (500, 0.7)}
-"""Steps, and the share of sentences that must be copied without a mistake."""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", FLOORS)
-def test_it_learns_to_copy(kind: str, tmp_path: Path) -> None:
-    rng = random.Random()
-    lines = {n: [" ".join(rng.sample(LETTERS, rng.randint(1, 5))) for _ in range(n)] for n in (2000, 60)}
-    paths = {n: tmp_path / f"{n}.txt" for n in lines}
-    for n, path in paths.items():
-        path.write_text("\n".join(lines[n]) + "\n", encoding="utf-8")
-    splits = {"train": corpora([paths[2000]] * 2, draft=False)}
-    prepare(
-        tmp_path / "c", splits, Preparation(max_length=32), tokenizer=Tokenizer.from_pieces(list(LETTERS))
-    )
-    steps, floor = FLOORS[kind]
-    sizes = {"width": 32, "hidden": 64, "decoder_layers": 2, "max_length": 32, "dropout": 0.0}
-    training = TrainingConfig(
-        tokens=512, max_steps=steps, warmup=30, learning_rate=5e-3, schedule="cosine", log_every=100,
-        save_every=1_000, validate_every=1_000, seed=rng.randrange(1_000),
-    )  # fmt: skip
-    run(
-        Experiment(
-            corpus=tmp_path / "c", out=tmp_path / "run", model=tiny_model(kind, **sizes), device="cpu", training=training,
-            objective=ObjectiveConfig(label_smoothing=0.0),
-        )
-    )  # fmt: skip
-    model = levt.load(tmp_path / "run" / "best", device="cpu")
-    results = model.translate(lines[60], **({"length_beam": 1} if kind == "masked" else {}))
-    right = sum(result.text == line for result, line in zip(results, lines[60], strict=True)) / 60
-    assert right >= floor
