@@ -1,4 +1,4 @@
-"""Turn a checkpoint of another program into a model folder."""
+"""Turn a checkpoint of another program into a model folder, or a model into another format."""
 
 import sys
 from pathlib import Path
@@ -44,4 +44,27 @@ def fairseq(
     print(f"{out}: {count:,} parameters, {converted.tokenizers.target.size:,} pieces", file=sys.stderr)
 
 
-COMMANDS = {"fairseq": fairseq}
+def onnx(model: str, /, *, out: Path | None = None, int8: bool = False, weights: bool = True) -> None:
+    """Write a model as ONNX graphs, which the engines onnx and onnx-int8 run on a CPU.
+
+    Those engines write graphs for themselves when a model has none; this puts them into a folder to be kept or sent.
+
+    Args:
+        model: A model folder, a bundled model, or an id of the hub.
+        out: Model folder to write: a copy with the graphs; by default they go into the model's own folder.
+        int8: Products of bytes: a quarter of the size, the fastest, and not quite exact.
+        weights: Copy the weights, too; without them only the ONNX engines can run the copy.
+    """
+    from levt.convert.onnx import convert_onnx
+    from levt.policy.hub import resolve
+
+    converted = convert_onnx(resolve(model), out, "int8" if int8 else "float32", weights=weights)
+    print(f"{converted.graphs.folder}: {converted.bytes / 1e6:,.1f} MB", file=sys.stderr)
+    for error in converted.errors:
+        print(
+            f"  {error.scores:<12} scores differ by {error.relative:.2%}, {error.same:.1%} of decisions are the same",
+            file=sys.stderr,
+        )
+
+
+COMMANDS = {"fairseq": fairseq, "onnx": onnx}

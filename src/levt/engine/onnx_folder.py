@@ -37,6 +37,29 @@ class Graphs:
     chains: Mapping[str, list[str]]
     """Of every pass, the graphs that it runs one after another."""
 
+    @classmethod
+    def read(cls, folder: Path, config: FolderConfig) -> "Graphs":
+        """Check a folder of graphs: whole, undamaged, and of this model."""
+        hint = "write them again: `levt convert onnx MODEL`"
+        try:
+            manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+            files: dict[str, Any] = manifest["files"]
+            chains: dict[str, list[str]] = manifest["chains"]
+            made_of = manifest["of"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ModelError(f"{folder / MANIFEST} cannot be read: {error!r}", hint=hint) from error
+        if made_of != identity(config):
+            raise ModelError(f"the graphs in {folder} are of another model, or of another version", hint=hint)
+        problems = []
+        for name, record in files.items():
+            path = folder / name
+            if not path.is_file():
+                problems.append(f"{name}: the file is missing")
+            elif path.stat().st_size != record["bytes"] or sha256(path) != record["sha256"]:
+                problems.append(f"{name}: the checksum must be {record['sha256'][:12]}…, and is not")
+        raise_all(ModelError, f"the graphs in {folder}", problems, hint=hint)
+        return cls(folder=folder, chains=chains)
+
     def path(self, graph: str) -> Path:
         """The file of a graph."""
         return self.folder / f"{graph}.onnx"
@@ -72,10 +95,10 @@ def find_graphs(model: Path, config: FolderConfig, precision: PrecisionName) -> 
     """The graphs of a model: its own, those of the cache, or new ones in the cache."""
     check_kind(config.model)
     if inside(model, precision).is_dir():
-        return read_graphs(inside(model, precision), config)
+        return Graphs.read(inside(model, precision), config)
     place = cached(config, precision)
     try:
-        return read_graphs(place, config)
+        return Graphs.read(place, config)
     except ModelError:
         # Not there yet, or damaged: the cache is ours to mend.
         return write_graphs(place, model, precision)
@@ -105,27 +128,4 @@ def write_graphs(folder: Path, model: Path, precision: PrecisionName) -> Graphs:
             f"the graphs of {model} cannot be written to {folder}: {error}",
             hint="`levt convert onnx MODEL --out FOLDER` writes them elsewhere; XDG_CACHE_HOME moves the cache",
         ) from error
-    return Graphs(folder=folder, chains=chains)
-
-
-def read_graphs(folder: Path, config: FolderConfig) -> Graphs:
-    """Check a folder of graphs: whole, undamaged, and of this model."""
-    hint = "write them again: `levt convert onnx MODEL`"
-    try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        files: dict[str, Any] = manifest["files"]
-        chains: dict[str, list[str]] = manifest["chains"]
-        made_of = manifest["of"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ModelError(f"{folder / MANIFEST} cannot be read: {error!r}", hint=hint) from error
-    if made_of != identity(config):
-        raise ModelError(f"the graphs in {folder} are of another model, or of another version", hint=hint)
-    problems = []
-    for name, record in files.items():
-        path = folder / name
-        if not path.is_file():
-            problems.append(f"{name}: the file is missing")
-        elif path.stat().st_size != record["bytes"] or sha256(path) != record["sha256"]:
-            problems.append(f"{name}: the checksum must be {record['sha256'][:12]}…, and is not")
-    raise_all(ModelError, f"the graphs in {folder}", problems, hint=hint)
     return Graphs(folder=folder, chains=chains)

@@ -92,6 +92,14 @@ class Graph:
             self.initializers[key] = self.weights.tensor(key, array)
         return key
 
+    def default(self, name: str, value: Any, dtype: Any) -> str:
+        """An input that need not be given."""
+        if name not in self.initializers:
+            array = np.asarray(value, dtype)
+            self.input(name, array.shape, dtype)
+            self.weight(name, array)
+        return name
+
     def constant(self, value: Any, dtype: Any = np.int64) -> str:
         """A small constant of this graph."""
         array = np.asarray(value, dtype)

@@ -10,18 +10,19 @@ others in its batch; it is also nearer to the exact result. Where inputs cannot 
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from levt.engine.onnx_graph import Array, Graph
 
-STEPS, MIDDLE = "int8.steps", "int8.middle"
-"""Constants of a graph that say how finely inputs are rounded; a session may replace them (see ``coarse``)."""
+STEPS, POSITIVE, MIDDLE = "int8.steps", "int8.positive", "int8.middle"
+"""Inputs of a graph that say how finely rows are rounded; they have defaults, for processors of today."""
 NEVER = -1e30
 """Score of what can never be."""
 
 
+@runtime_checkable
 class Precision(Protocol):
     """How a graph multiplies by a matrix."""
 
@@ -115,11 +116,10 @@ class Int8:
         A row of nothing but zeros has the scale 0, which makes zeros of whatever it was rounded to.
         """
         if positive:
-            largest, steps, middle = x, g.constant(1 / 255, np.float32), g.constant([0], np.uint8)
+            largest, steps, middle = x, g.default(POSITIVE, [1 / 255], np.float32), g.constant([0], np.uint8)
         else:
             largest = g.op("Abs", x)
-            steps = g.weight(STEPS, np.asarray(1 / 127, np.float32))
-            middle = g.weight(MIDDLE, np.asarray([128], np.uint8))
+            steps, middle = g.default(STEPS, [1 / 127], np.float32), g.default(MIDDLE, [128], np.uint8)
         largest = g.op("ReduceMax", largest, g.constant([-1]), keepdims=1)
         scale = g.op("Mul", largest, steps)
         zeros = g.op("Expand", middle, g.row_count(x))

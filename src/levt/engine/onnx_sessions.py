@@ -14,12 +14,18 @@ import numpy as np
 
 from levt.engine.onnx_folder import Graphs
 from levt.engine.onnx_graph import Array
-from levt.engine.onnx_linear import MIDDLE, STEPS
+from levt.engine.onnx_linear import MIDDLE, POSITIVE, STEPS
 from levt.errors import ConfigError, MissingExtra
 
 THREADS = "LEVT_THREADS"
 PRODUCTS = ("avx512_vnni", "avx_vnni", "amx_int8", "asimddp", "i8mm")
 """Flags of processors that multiply bytes without overflow on the way."""
+COARSE = {
+    STEPS: np.asarray([1 / 63], np.float32),
+    POSITIVE: np.asarray([1 / 127], np.float32),
+    MIDDLE: np.asarray([64], np.uint8),
+}
+"""For all others: rows are rounded to 7 bits, 0 … 127, of which two products with weights fit into 16 bits."""
 
 
 def runtime() -> Any:
@@ -70,7 +76,7 @@ def allowed_cores(limit: Path = Path("/sys/fs/cgroup/cpu.max")) -> int:
 def multiplies_bytes() -> bool:
     """Whether the processor has exact products of bytes.
 
-    Older ones of x86 add two products of bytes in 16 bits, which overflow: there, inputs are rounded to 7 bits.
+    Older ones of x86 add two products of bytes in 16 bits, which overflow.
     """
     try:
         flags = Path("/proc/cpuinfo").read_text().lower()
@@ -85,7 +91,7 @@ class Sessions:
     def __init__(self, graphs: Graphs, *, threads: int | None = None, exact: bool | None = None) -> None:
         """``exact`` says whether the processor multiplies bytes exactly (None: look)."""
         self.graphs, self.threads = graphs, threads or thread_count()
-        self.exact = multiplies_bytes() if exact is None else exact
+        self._rounding = {} if (multiplies_bytes() if exact is None else exact) else COARSE
         self._open: dict[str, tuple[Any, list[str], list[str]]] = {}
 
     def open(self, graph: str) -> tuple[Any, list[str], list[str]]:
@@ -99,13 +105,12 @@ class Sessions:
             options.add_session_config_entry("session.force_spinning_stop", "1")
             # Shapes differ from call to call: a plan of the memory for every one of them would only grow.
             options.enable_mem_pattern = False
-            for name, value in ({} if self.exact else coarse_constants(ort)).items():
-                options.add_initializer(name, value)
             made = ort.InferenceSession(
                 str(self.graphs.path(graph)), options, providers=["CPUExecutionProvider"]
             )
-            names = [[value.name for value in values] for values in (made.get_inputs(), made.get_outputs())]
-            self._open[graph] = made, names[0], names[1]
+            free = {value.name for value in made.get_overridable_initializers()}
+            inputs = [value.name for value in made.get_inputs()] + [n for n in self._rounding if n in free]
+            self._open[graph] = made, inputs, [value.name for value in made.get_outputs()]
         return self._open[graph]
 
     def open_all(self) -> None:
@@ -117,14 +122,6 @@ class Sessions:
     def run(self, graph: str, feeds: Mapping[str, Array]) -> dict[str, Array]:
         """The outputs of a graph by their names; feeds that it has no use for are left out."""
         session, inputs, outputs = self.open(graph)
-        found: list[Array] = session.run(outputs, {name: feeds[name] for name in inputs})
+        given = {**feeds, **self._rounding}
+        found: list[Array] = session.run(outputs, {name: given[name] for name in inputs})
         return dict(zip(outputs, found, strict=True))
-
-
-def coarse_constants(ort: Any) -> dict[str, Any]:
-    """Constants of int8 graphs for processors whose products of bytes overflow: inputs in 7 bits, 1 … 127."""
-    steps, middle = np.asarray(1 / 63, np.float32), np.asarray([64], np.uint8)
-    return {
-        STEPS: ort.OrtValue.ortvalue_from_numpy(steps),
-        MIDDLE: ort.OrtValue.ortvalue_from_numpy(middle),
-    }

@@ -1,0 +1,99 @@
+"""Folders of graphs: found, written once, checked, mended; and how many threads there are to run them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("onnxruntime")
+pytest.importorskip("onnx")
+
+import levt
+from levt.engine.onnx_folder import MANIFEST, cached, find_graphs, inside, write_graphs
+from levt.engine.onnx_sessions import allowed_cores, physical_cores, thread_count
+from levt.errors import ModelError
+from levt.policy.folder import open_folder
+from tiny_models import save_tiny
+
+
+@pytest.fixture
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("LEVT_THREADS", "1")
+    return save_tiny(tmp_path / "model", seed=1)
+
+
+def test_written_once_and_mended(model: Path) -> None:
+    config = open_folder(model)
+    place = cached(config, "float32")
+    assert not place.exists()
+    assert find_graphs(model, config, "float32").folder == place
+    written = (place / MANIFEST).stat().st_mtime_ns
+    find_graphs(model, config, "float32")
+    assert (place / MANIFEST).stat().st_mtime_ns == written
+    whole = (place / "weights.bin").read_bytes()
+    for damage in (whole[:-1], bytes([whole[0] ^ 1]) + whole[1:]):
+        (place / "weights.bin").write_bytes(damage)
+        find_graphs(model, config, "float32")
+        assert (place / "weights.bin").read_bytes() == whole
+    (place / "encode.onnx").unlink()
+    find_graphs(model, config, "float32")
+    assert (place / "encode.onnx").is_file()
+
+
+def test_another_model_has_another_place(model: Path, tmp_path: Path) -> None:
+    other = save_tiny(tmp_path / "other", seed=2)
+    assert cached(open_folder(model), "int8") != cached(open_folder(other), "int8")
+    assert cached(open_folder(model), "int8") != cached(open_folder(model), "float32")
+
+
+def test_graphs_inside_the_model_come_first_and_must_be_whole(model: Path, tmp_path: Path) -> None:
+    config, place = open_folder(model), inside(model, "float32")
+    write_graphs(place, model, "float32")
+    assert find_graphs(model, config, "float32").folder == place
+    assert not (tmp_path / "cache").exists()
+    # The weights themselves are not needed any more.
+    expected = levt.load(model, device="cpu").translate("A dog.").text
+    (model / "model.safetensors").unlink()
+    assert levt.load(model, engine="onnx").translate("A dog.").text == expected
+
+    (place / "delete.onnx").write_bytes(b"")
+    (place / "token.onnx").unlink()
+    with pytest.raises(ModelError, match="2 problems") as error:
+        levt.load(model, engine="onnx")
+    assert error.value.hint == "write them again: `levt convert onnx MODEL`"
+    manifest = json.loads((place / MANIFEST).read_text())
+    (place / MANIFEST).write_text(json.dumps({**manifest, "of": "0" * 64}))
+    with pytest.raises(ModelError, match="of another model, or of another version"):
+        levt.load(model, engine="onnx")
+    for wrong in ("[]", "{", "{}"):
+        (place / MANIFEST).write_text(wrong)
+        with pytest.raises(ModelError, match="cannot be read"):
+            levt.load(model, engine="onnx")
+
+
+def test_a_cache_that_cannot_be_written(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.raises(ModelError, match="cannot be written to") as error:
+        levt.load(model, engine="onnx")
+    assert "XDG_CACHE_HOME" in str(error.value.hint)
+
+
+def test_damaged_tokenizers_are_found(model: Path) -> None:
+    levt.load(model, engine="onnx")
+    (model / "tokenizer.json").write_text("{}")
+    with pytest.raises(ModelError, match=r"tokenizer.json: must have \d+ bytes"):
+        levt.load(model, engine="onnx")
+
+
+def test_threads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("LEVT_THREADS", raising=False)
+    assert 1 <= thread_count() <= physical_cores()
+    limit = tmp_path / "cpu.max"
+    for text, cores in (("150000 100000\n", 2), ("100000 100000", 1), ("1000 100000", 1)):
+        limit.write_text(text)
+        assert allowed_cores(limit) == cores
+    limit.write_text("max 100000")
+    assert allowed_cores(limit) > 1000
+    assert allowed_cores(tmp_path / "none") > 1000
