@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import httpx
-from tiny_models import tiny
 
 from levt.engine.batching import Budget
 from levt.engine.model import Model
@@ -14,6 +13,7 @@ from levt.serving.app import create_app
 from levt.serving.limits import Limits
 from levt.serving.server import address_of, listen, make_server
 from levt.serving.service import Service
+from tiny_models import tiny
 
 
 class Live:

@@ -67,7 +67,7 @@ def ask(policy: Policy, memory: Memory, places: Sequence[Place], device: torch.d
     rows = [(*place.before, *[PLH] * place.placeholders, *place.after) for place in places]
     state = State.of(rows, device=device)
     first = state.placeholders & state.placeholders.cumsum(1).eq(1)
-    logp = policy.token(memory, state.y, first).float().log_softmax(-1)
+    logp = policy.token(memory, state.y, first).float()
     most = min(max(place.count for place in places), logp.shape[1] - len(SPECIALS))
     best, at = logp[:, len(SPECIALS) :].topk(most)
     starts: list[list[tuple[Tokens, float]]] = []
@@ -102,7 +102,7 @@ def _rest(
     state = State.of(rows, device=device)
     holes = state.placeholders
     scores = policy.token(memory.select(torch.tensor(which, device=device)), state.y, holes).float()
-    best, at = scores.log_softmax(-1)[:, len(SPECIALS) :].max(-1)
+    best, at = scores[:, len(SPECIALS) :].max(-1)
     chosen = iter(zip((at + len(SPECIALS)).tolist(), best.tolist(), strict=True))
     filled = []
     for place, found in zip(places, starts, strict=True):

@@ -4,12 +4,13 @@ Knows no text and no queue. An engine that can do more than refine a batch from 
 ``continuous``; every other one answers what has gathered since the last step at once.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import torch
 
 from levt.engine.engine import Engine
+from levt.policy.config import ModelConfig
 from levt.refine.guidance import Guidance
 from levt.refine.loop import Outcome, Refinement
 from levt.refine.phases import Joinable, Policy
@@ -55,9 +56,15 @@ def continuous(engine: Engine) -> Continuous:
 class Rolling:
     """The loop of ``levt.refine``, fed by an engine that encodes."""
 
-    def __init__(self, engine: Engine, policy: Policy, device: torch.device | str = "cpu") -> None:
-        """For an engine whose memories can be joined, and the policy that reads them."""
-        self.engine, self.device = engine, device
+    def __init__(
+        self,
+        encode: Callable[[Sequence[Tokens]], Joinable],
+        config: ModelConfig,
+        policy: Policy,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        """For an engine's way to read sources, whose memories can be joined, and the policy that uses them."""
+        self.encode, self.config, self.device = encode, config, device
         self._refinement = Refinement(policy)
 
     @property
@@ -69,12 +76,14 @@ class Rolling:
         """Encode the sources, each once, and join."""
         if not requests:
             return []
-        config = self.engine.config
         guidance = Guidance.of(
-            requests, positions=config.max_length, vocabulary=config.target_vocabulary, device=self.device
+            requests,
+            positions=self.config.max_length,
+            vocabulary=self.config.target_vocabulary,
+            device=self.device,
         )
         sources, rows = distinct([request.source for request in requests])
-        memory: Joinable = self.engine.encode(sources)
+        memory = self.encode(sources)
         if rows != list(range(len(sources))):
             memory = memory.select(torch.tensor(rows, device=self.device))
         return self._refinement.add(memory, requests, guidance)

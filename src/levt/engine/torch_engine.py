@@ -1,6 +1,7 @@
 """The plain engine: torch, eager, on any device. The reference for all others."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -77,15 +78,15 @@ class TorchEngine:
         return refine(self.network, self._rows(memory, rows), requests, guidance)
 
     def continuous(self) -> Continuous:
-        """Algorithm 2 on requests that come and go."""
+        """Algorithm 2 on requests that come and go; read plainly, whatever an engine made of this one does."""
         assert isinstance(self.network, Policy)
-        return Rolling(self, self.network, self.device)
+        return Rolling(partial(TorchEngine.encode, self), self.config, self.network, self.device)
 
     def alternatives(self, places: Sequence[Place]) -> list[Found]:
         """What else could stand in some places: one pass, or two where a place has several placeholders."""
         assert isinstance(self.network, Policy)
         sources, rows = distinct([place.source for place in places])
-        return ask(self.network, self._rows(self.encode(sources), rows), places, self.device)
+        return ask(self.network, self._rows(TorchEngine.encode(self, sources), rows), places, self.device)
 
     def search(self, memory: Memory, limits: Sequence[int], options: SearchOptions) -> list[list[Hypothesis]]:
         """Beam search."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from levt.engine.alternatives import Found, Place, alternatives
 from levt.engine.continuous import continuous
@@ -31,6 +31,7 @@ Watch = Callable[[Round], None]
 log = logging.getLogger("levt.serving")
 
 
+@runtime_checkable
 class Observer(Protocol):
     """Whoever counts what happens."""
 
