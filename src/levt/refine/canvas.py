@@ -90,6 +90,17 @@ def inner(lengths: Int[Tensor, "b"], width: int) -> Bool[Tensor, "b width"]:
     return (column > 0) & (column <= lengths.unsqueeze(1))
 
 
+def histories(
+    canvases: Sequence[Int[Tensor, "b n"]], sizes: Sequence[int], written: Sequence[int]
+) -> list[list[Tokens]]:
+    """The states of each row of given size, as often as it was written; read from the device at once."""
+    every = torch.stack(list(canvases), 1).tolist()
+    return [
+        [tuple(state[1 : size + 1]) for state in row[:times]]
+        for row, size, times in zip(every, sizes, written, strict=True)
+    ]
+
+
 def rewrite(before: Tokens, after: Tokens) -> EditScript:
     """The edits that put ``after`` in the place of ``before``, token by token; an empty canvas is opened.
 

@@ -13,10 +13,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from levt.policy.denoising import Stage, spread
-from levt.refine.canvas import ParallelOptions, best_lengths, inner, told
+from levt.refine.canvas import ParallelOptions, best_lengths, histories, inner, told
 from levt.refine.decide import decide_fill
 from levt.refine.loop import Outcome
-from levt.refine.request import Tokens
 
 
 @runtime_checkable
@@ -46,24 +45,23 @@ def denoise(
     sizes = lengths.tolist()
     y = spread(memory.extra["source"].long(), lengths, max(sizes) + 2)
     places, logp = inner(lengths, y.shape[1]), torch.zeros(y.shape, device=y.device)
-    states: list[list[Tokens]] = [[] for _ in sizes]
-    stopped = ["limit" for _ in sizes]
+    written, canvases = [0] * len(sizes), []
     alive = torch.ones(len(sizes), dtype=torch.bool, device=y.device)
+    going = [True] * len(sizes)
     for iteration in range(options.max_iterations):
         tokens, scores = decide_fill(model.token(memory, y, "refine" if iteration else "draft"))
         change = places & alive.unsqueeze(1)
         after = torch.where(change, tokens, y)
         logp = torch.where(change, scores, logp)
-        on, rows = alive.tolist(), after.tolist()
+        canvases.append(after)
+        written = [n + on for n, on in zip(written, going, strict=True)]
         if iteration:
             alive = alive & after.ne(y).any(1)
-        going = alive.tolist()
-        for i, row in enumerate(rows):
-            if on[i]:
-                states[i].append(tuple(row[1 : sizes[i] + 1]))
-                stopped[i] = "limit" if going[i] else "unchanged"
-        if not any(going):
-            break
+            going = alive.tolist()
+            if not any(going):
+                break
         y = after
     scores_of = [row[1 : size + 1] for row, size in zip(logp.tolist(), sizes, strict=True)]
+    stopped = ["limit" if on else "unchanged" for on in going]
+    states = histories(canvases, sizes, written)
     return [told(*parts) for parts in zip(states, scores_of, stopped, strict=True)]

@@ -14,10 +14,9 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from levt.refine.canvas import ParallelOptions, best_lengths, canvas, inner, told
+from levt.refine.canvas import ParallelOptions, best_lengths, canvas, histories, inner, told
 from levt.refine.decide import decide_fill
 from levt.refine.loop import Outcome
-from levt.refine.request import Tokens
 from levt.text.specials import PLH
 
 
@@ -83,18 +82,16 @@ def mask_predict(
     places = inner(lengths, y.shape[1])
     logp = torch.zeros(y.shape, device=y.device)
     sizes = lengths.tolist()
-    states: list[list[Tokens]] = [[] for _ in sizes]
-    for t in range(total):
+    # How often each row is written follows from its length: nothing in the loop waits for the device.
+    written = [sum(size * (total - t) // total > 0 for t in range(total)) for size in sizes]
+    canvases: list[Tensor] = []
+    for t in range(max(written)):
         masked = worst(logp, places, masks(lengths, t, total))
-        alive = masked.any(1).tolist()
-        if not any(alive):
-            break
         tokens, scores = decide_fill(model.token(memory, y.masked_fill(masked, PLH)))
         y = torch.where(masked, tokens, y)
         logp = torch.where(masked, scores.nan_to_num(nan=float("-inf")), logp)
-        for history, row, size, on in zip(states, y.tolist(), sizes, alive, strict=True):
-            if on:
-                history.append(tuple(row[1 : size + 1]))
+        canvases.append(y)
+    states = histories(canvases, sizes, written)
     of_tokens = [row[1 : size + 1] for row, size in zip(logp.tolist(), sizes, strict=True)]
     means = [sum(row) / len(row) for row in of_tokens]
     outcomes = []
