@@ -64,7 +64,7 @@ def test_alternatives_come_with_probabilities(editor: Any, server: Any) -> None:
     assert [re.sub(r"\s+", " ", row) for row in rows.all_text_contents()] == [
         "Welpe31 %", "Rüde22 %", "Vierbeiner8.0 %", "Tier< 0.1 %",
     ]  # fmt: skip
-    assert "What stands there: 35 %" in editor.locator("#popover").text_content()
+    assert "What stands there now: 35 %" in editor.locator("#popover").text_content()
     rows.nth(1).click()
     assert editor.text == HUND.replace("Hund", "Rüde")
     assert "locked" in editor.word("Rüde").get_attribute("class")

@@ -7,7 +7,7 @@ import pytest
 pytestmark = pytest.mark.browser
 
 
-def test_iterations_play_in_phases(moving: Any, server: Any) -> None:
+def test_iterations_play_in_phases_and_again(moving: Any, server: Any) -> None:
     moving.evaluate(
         """() => { window.seen = []; const frame = document.getElementById('frame');
              new MutationObserver(() => { const now = [frame.dataset.phase, frame.textContent];
@@ -23,6 +23,11 @@ def test_iterations_play_in_phases(moving: Any, server: Any) -> None:
     ]  # fmt: skip
     assert [moment for moment in seen if moment[0] not in (None, "all")] == wanted
     assert moving.text == "Ein Hund läuft."
+    moving.locator("#play").click()
+    moving.locator("#frame ins").first.wait_for()
+    moving.locator("#play", has_text="Pause").click()
+    assert moving.locator("#take").is_visible()
+    assert moving.locator("#play").text_content() == "▶ Play"
 
 
 def test_the_scrubber_shows_every_iteration(editor: Any) -> None:
@@ -51,15 +56,6 @@ def test_an_iteration_can_be_gone_on_from(editor: Any) -> None:
     assert editor.text == "Ein Hund geht."
     editor.press("Control+z")
     assert editor.text == "Ein Hund läuft."
-
-
-def test_play_again_and_pause(moving: Any) -> None:
-    moving.translate("A dog runs.")
-    moving.locator("#play").click()
-    moving.locator("#frame del").wait_for()
-    moving.locator("#play").click()
-    assert moving.locator("#take").is_visible()
-    assert moving.locator("#play").text_content() == "▶ Play"
 
 
 def test_confidence_is_a_line_and_a_word(editor: Any) -> None:

@@ -3,6 +3,7 @@
 
 import { element, percent, plural } from "./dom.js";
 import { wordsOf } from "./document.js";
+import { visible } from "./pieces.js";
 import { closePopover } from "./popover.js";
 
 const UNSURE = 0.8;
@@ -15,7 +16,7 @@ export function doubt(word) {
 }
 
 function wordLabel(word) {
-  const said = [word.text];
+  const said = [visible(word.text) || "space"];
   if (word.locked) said.push("kept");
   if (word.drop) said.push("crossed out");
   if (word.fresh) said.push("new");
@@ -106,7 +107,7 @@ export class DraftView {
         onclick: open,
         ondblclick: () => this.edit(item, item.text),
       },
-      item.drop ? element("s", {}, item.text) : item.text,
+      item.drop ? element("s", {}, visible(item.text)) : visible(item.text) || "␣",
     );
   }
 

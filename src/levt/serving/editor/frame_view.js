@@ -1,7 +1,7 @@
 // One iteration to look at: what it keeps, deletes (struck through) and inserts (underlined), in phases.
 
 import { element, percent } from "./dom.js";
-import { cutWords } from "./pieces.js";
+import { cutWords, visible } from "./pieces.js";
 
 const TAGS = { delete: ["del", "deleted"], insert: ["ins", "inserted"] };
 
@@ -21,15 +21,16 @@ export function frameNodes(frame, make = element) {
   for (const { mark, changes } of runs(frame.marked)) {
     for (const word of cutWords(changes.map(({ token }) => token.piece))) {
       if (word.space && nodes.length) nodes.push(" ");
+      const text = visible(word.text);
       if (mark === "keep") {
         const kept = changes.slice(word.start, word.end).every(({ token }) => token.locked);
-        nodes.push(kept ? make("b", { title: "kept" }, word.text) : word.text);
+        nodes.push(kept ? make("b", { title: "kept" }, text) : text);
         continue;
       }
       const [tag, what] = TAGS[mark];
       const known = changes.slice(word.start, word.end).map(({ p }) => p);
       const sure = known.every((p) => p !== null) ? `, ${percent(Math.min(...known))}` : "";
-      nodes.push(make(tag, { title: what + sure }, make("span", {}, word.text)));
+      nodes.push(make(tag, { title: what + sure }, make("span", {}, text)));
     }
   }
   return nodes;

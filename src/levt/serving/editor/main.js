@@ -9,7 +9,7 @@ import { FrameView } from "./frame_view.js";
 import { gapMenu, wordMenu } from "./menus.js";
 import { ModelTurn } from "./model_turn.js";
 import { complain, say, setUpNotices } from "./notices.js";
-import { joinPieces, startsWord } from "./pieces.js";
+import { joinPieces, setApart, startsWord, visible } from "./pieces.js";
 import { Player } from "./player.js";
 import { closePopover, openPopover } from "./popover.js";
 import { recall, recallToken, remember, rememberToken } from "./remember.js";
@@ -70,7 +70,7 @@ async function findAlternatives({ start, end, space, text }, placeholders, signa
   const tokens = doc.tokens.map((token) => token.token);
   const answer = await api.alternatives({ text: x, tokens, start, end, placeholders, count: 8 }, signal);
   const found = answer.alternatives.map((one) => {
-    const shown = joinPieces(one.pieces);
+    const shown = visible(joinPieces(one.pieces));
     const attached = start > 0 && space !== false && !startsWord(one.pieces[0] ?? "");
     return { ...one, shown: attached ? `…${shown}` : shown };
   });
@@ -318,6 +318,7 @@ async function meet() {
     api.model = models[0];
     byId("model").textContent = models[0].name;
     byId("iterations").max = String(limits.iterations);
+    setApart(models[0].by_pieces);
     if (models[0].by_pieces) say("This model takes texts in pieces between spaces.");
   } catch (error) {
     complain(error, meet);

@@ -1,6 +1,7 @@
 // What can be done with a word and with a gap, as parts of a popover. Knows no document.
 
 import { element, percent } from "./dom.js";
+import { visible } from "./pieces.js";
 import { closePopover, openPopover, place } from "./popover.js";
 
 const LONGEST = 3;
@@ -27,7 +28,7 @@ function alternatives(title, find, take) {
       if (mine !== asked || signal.aborted) return;
       list.replaceChildren(...found.map((one) => element("li", {}, row(one, take))));
       note.textContent = found.length ? "" : "The model has no other word here.";
-      if (current !== null) note.textContent = `What stands there: ${percent(current)}`;
+      if (current !== null) note.textContent = `What stands there now: ${percent(current)} here`;
       note.hidden = !note.textContent;
     } catch (error) {
       if (signal.aborted || mine !== asked) return;
@@ -68,7 +69,7 @@ export function wordMenu(anchor, word, on) {
   const sure = word.confidence === null || word.mine ? "your own word" : `the model is ${percent(word.confidence)} sure`;
   const signal = openPopover(
     anchor,
-    `“${word.text}”`,
+    `“${visible(word.text)}”`,
     element("p", { className: "faint" }, word.locked && !word.mine ? `kept; ${sure}` : sure),
     element(
       "div",

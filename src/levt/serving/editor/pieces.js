@@ -7,7 +7,12 @@ const BYTE = /^<0x([0-9A-F]{2})>$/;
 const LETTERS = /^[\p{L}\p{M}\p{N}_]/u;
 const SPACELESS = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
-export const startsWord = (piece) => piece.startsWith(SPACE);
+let apart = false;
+
+/** Say whether the model's pieces are words between spaces, without ▁. */
+export const setApart = (yes) => (apart = yes);
+
+export const startsWord = (piece) => apart || piece.startsWith(SPACE);
 
 /** The bytes of a run of byte pieces as text; broken ones become U+FFFD each, as on the server. */
 function bytesText(run) {
@@ -19,14 +24,21 @@ function bytesText(run) {
   }
 }
 
+/** A text with everything written out that does something else than being seen: controls, turned directions. */
+export const visible = (text) =>
+  text.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, (one) => {
+    const code = one.codePointAt(0).toString(16);
+    return code.length > 2 ? `\\u${code.padStart(4, "0")}` : `\\x${code.padStart(2, "0")}`;
+  });
+
 /** Cut pieces into atoms that cannot be shown apart: one piece, or a run of byte pieces. */
 function atoms(pieces) {
   const found = [];
   for (let start = 0; start < pieces.length; ) {
     let end = start + 1;
-    const bytes = BYTE.test(pieces[start]);
+    const bytes = !apart && BYTE.test(pieces[start]);
     while (bytes && end < pieces.length && BYTE.test(pieces[end])) end += 1;
-    found.push({ start, end, text: bytes ? bytesText(pieces.slice(start, end)) : pieces[start] });
+    found.push({ start, end, text: bytes ? bytesText(pieces.slice(start, end)) : (apart ? SPACE : "") + pieces[start] });
     start = end;
   }
   return found;
@@ -54,7 +66,7 @@ const scriptOf = (text) => (SPACELESS.test(text) ? "spaceless" : LETTERS.test(te
 export function cutWords(pieces) {
   const words = [];
   for (const atom of atoms(pieces)) {
-    const space = startsWord(atom.text);
+    const space = atom.text.startsWith(SPACE);
     const text = unmark(space ? atom.text.slice(1) : atom.text);
     const last = words.at(-1);
     const script = text ? scriptOf(text) : last && !space ? last.script : "letters";

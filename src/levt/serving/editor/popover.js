@@ -24,6 +24,11 @@ export function openPopover(at, title, ...parts) {
 /** Put it below the anchor, or above where there is more room, within the window. */
 export function place() {
   if (!anchor?.isConnected) return;
+  if (matchMedia("(max-width: 36rem)").matches) {
+    // The sheet covers the lower part of the screen: what it belongs to must be seen above it.
+    if (anchor.getBoundingClientRect().bottom > root.getBoundingClientRect().top) anchor.scrollIntoView({ block: "start" });
+    return;
+  }
   const box = anchor.getBoundingClientRect();
   const { offsetWidth: width, offsetHeight: height } = root;
   const left = Math.max(8, Math.min(box.left, innerWidth - width - 8));

@@ -4,6 +4,20 @@ import { element } from "./dom.js";
 
 /** What the help page lists: keys, and what they do. */
 export const TABLE = [
+  ["By hand", null],
+  ["Press a word", "Keep it, cross it out, edit it, ban it, or take what could stand there instead"],
+  ["Press a gap", "Say how many words are missing there, or take one that the model suggests"],
+  ["Press twice", "Write over a word"],
+  ["Move the slider", "Look at every iteration again, and go on from any of them"],
+  ["In the draft", null],
+  ["← · →", "To the gap or word beside; with Shift, from word to word"],
+  ["Home · End", "To the beginning · end"],
+  ["Space or ↑ on a word", "Keep it, or let it go"],
+  ["Delete on a word", "Cross it out, or take that back"],
+  ["Enter or ↓ on a word", "All choices, and what could stand there instead"],
+  ["↑ · ↓ in a gap", "Ask for one word more · fewer"],
+  ["Enter in a gap", "All choices, and what could stand there"],
+  ["Letters, or F2", "Write over a word, or in a gap; Enter when done, Escape to leave it"],
   ["Everywhere", null],
   ["Ctrl Enter", "Translate; with a draft, continue around what you fixed"],
   ["Ctrl Shift Enter", "Translate from nothing"],
@@ -15,15 +29,6 @@ export const TABLE = [
   ["Alt C", "Copy the draft"],
   ["Alt ← · Alt →", "Iteration before · after"],
   ["F1", "This page"],
-  ["In the draft", null],
-  ["← · →", "To the gap or word beside; with Shift, from word to word"],
-  ["Home · End", "To the beginning · end"],
-  ["Space or ↑ on a word", "Keep it, or let it go"],
-  ["Delete on a word", "Cross it out, or take that back"],
-  ["Enter or ↓ on a word", "All choices, and what could stand there instead"],
-  ["↑ · ↓ in a gap", "Ask for one word more · fewer"],
-  ["Enter in a gap", "All choices, and what could stand there"],
-  ["Letters, or F2", "Write over a word, or in a gap; Enter when done, Escape to leave it"],
 ];
 
 const inText = (target) => target.matches?.("textarea, input:not([type=range]):not([type=checkbox])");
@@ -51,7 +56,8 @@ export function setUpShortcuts(does) {
 }
 
 export function shortcutTable() {
-  const keys = (text) => text.split(" ").flatMap((part) => (/^(·|or|on|in|a|word|gap|word,|Letters,)$/.test(part) ? [`${part} `] : [element("kbd", {}, part), " "]));
+  const key = /^(←|→|↑|↓|[A-Z]|F\d+|Ctrl|Alt|Shift|Enter|Escape|Space|Delete|Home|End)$/;
+  const keys = (text) => text.split(" ").flatMap((part) => [key.test(part) ? element("kbd", {}, part) : part, " "]);
   return element(
     "table",
     {},
