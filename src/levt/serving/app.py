@@ -181,8 +181,8 @@ def _errors(app: FastAPI) -> None:
         response.headers.update(error.headers or {})
         return response
 
-    app.add_exception_handler(Problem, ours)
-    app.add_exception_handler(LevtError, ours)
+    for type in (Problem, LevtError, Exception):
+        app.add_exception_handler(type, ours)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, http)
 

@@ -18,24 +18,30 @@ from levt.serving.states import Marked, check_tokens, state_job
 
 def batch_jobs(body: schema.Batch, engine: Engine, limits: Limits) -> list[list[Job]]:
     """The jobs of each text: none where it is blank, several where it is too long for one."""
-    limits.check_iterations(body.options.max_iterations)
+    options = batch_options(body.options, limits)
     if isinstance(body, schema.RefineRequest) and body.state is not None:
         [terms] = columns("terms", body.terms, 1, single=True)
-        jobs = of_state(
-            body.text or "", body.state, terms, body.ordered, options_of(body.options), engine, limits
-        )
+        jobs = of_state(body.text or "", body.state, terms, body.ordered, options, engine, limits)
         return [jobs]
     found: list[list[Job]] = []
-    for wish in wishes(body, limits):
+    for wish in wishes(body, options, limits):
         try:
-            check_draft(wish.draft, engine)
+            check_draft(wish.draft, engine, limits)
             found.append(checked(prepare(wish, engine), limits))
         except InputError as error:
             raise error if body.texts is None else numbered(error, len(found)) from None
     return found
 
 
-def wishes(body: schema.Batch, limits: Limits) -> list[Wish]:
+def batch_options(given: schema.Options, limits: Limits) -> Options:
+    """The settings of a refinement; the default is never too much."""
+    most = given.max_iterations
+    if "max_iterations" in given.model_fields_set:
+        limits.check_iterations(most)
+    return Options(**given.model_dump() | {"max_iterations": min(most, limits.iterations)})
+
+
+def wishes(body: schema.Batch, options: Options, limits: Limits) -> list[Wish]:
     """One wish per text."""
     single = body.texts is None
     texts = [body.text or ""] if body.texts is None else body.texts
@@ -49,7 +55,6 @@ def wishes(body: schema.Batch, limits: Limits) -> list[Wish]:
         insert_at = columns("insert_at", body.insert_at, len(texts), single=single)
     drop = columns("drop", body.drop, len(texts), single=single)
     terms = columns("terms", body.terms, len(texts), single=single)
-    options = options_of(body.options)
     found = []
     for i, (text, draft) in enumerate(zip(texts, drafts, strict=True)):
         steering = {
@@ -80,10 +85,14 @@ def wishes(body: schema.Batch, limits: Limits) -> list[Wish]:
     return found
 
 
-def check_draft(draft: str, engine: Engine) -> None:
+def check_draft(draft: str, engine: Engine, limits: Limits) -> None:
     """Refuse a draft that is too long before anything is looked up in it, which takes long."""
     positions = engine.config.max_length
-    if len(draft) > positions and (tokens := len(engine.tokenizers.target.encode(draft))) + 2 > positions:
+    if len(draft) <= min(positions, limits.tokens):
+        return
+    tokens = len(engine.tokenizers.target.encode(draft))
+    limits.check_tokens(tokens)
+    if tokens + 2 > positions:
         raise InputError(
             f"the draft has {tokens + 2} tokens with its boundaries, the model can hold {positions}",
             hint="refine it sentence by sentence",
@@ -110,7 +119,7 @@ def columns(name: str, given: Sequence[Any], texts: int, *, single: bool) -> lis
 
 def step_jobs(body: schema.StepRequest, engine: Engine, limits: Limits) -> list[Job]:
     """The job of one round."""
-    options = options_of(body.options, max_iterations=1)
+    options = Options(**body.options.model_dump(), max_iterations=1)
     return of_state(body.text, body.state, body.terms, body.ordered, options, engine, limits)
 
 
@@ -143,7 +152,8 @@ def of_state(
 
 def place_of(body: schema.AlternativesRequest, engine: Engine, limits: Limits) -> Place:
     """Where alternatives are asked for."""
-    limits.check_alternatives("count", body.count)
+    if "count" in body.model_fields_set:
+        limits.check_alternatives("count", body.count)
     limits.check_alternatives("placeholders", body.placeholders)
     limits.check_text(body.text)
     limits.check_tokens(len(body.tokens))
@@ -167,14 +177,9 @@ def place_of(body: schema.AlternativesRequest, engine: Engine, limits: Limits) -
         before=tokens[: body.start],
         after=tokens[body.end :],
         placeholders=body.placeholders,
-        count=body.count,
+        count=min(body.count, limits.alternatives),
         current=tokens[body.start] if one else None,
     )
-
-
-def options_of(given: schema.StepOptions, **more: Any) -> Options:
-    """The settings of the loop."""
-    return Options(**given.model_dump(), **more)
 
 
 def checked(jobs: list[Job], limits: Limits) -> list[Job]:

@@ -1,0 +1,366 @@
+"""Everything that is refused, by its own error; who may ask; and what becomes of those who leave."""
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+from live import Live, serving
+from test_worker import Held
+
+from levt.engine.batching import Budget
+from levt.engine.model import Model
+from levt.errors import ConfigError
+from levt.serving import schema
+from levt.serving.gate import host_name
+from levt.serving.limits import Limits
+from levt.serving.problems import STATUS
+from levt.serving.server import listen
+from levt.serving.service import Service
+from tiny_models import LINES, tiny
+
+SMALL = Limits(
+    bytes=4000,
+    texts=3,
+    tokens=30,
+    iterations=5,
+    terms=2,
+    alternatives=4,
+    queue=3,
+    seconds=30.0,
+    body_seconds=0.5,
+)
+STATE = {"tokens": [300, 301]}
+PLACE = {"text": "a", "tokens": [300], "start": 0, "end": 1}
+
+
+def refused(response: httpx.Response) -> str:
+    """The type of an error, whose form and status are as promised."""
+    found = response.json()
+    schema.ErrorBody.model_validate(found)
+    assert set(found) == {"error"}
+    assert response.status_code == STATUS[found["error"]["type"]]
+    assert "Traceback" not in response.text
+    kind: str = found["error"]["type"]
+    return kind
+
+
+@pytest.fixture(scope="module")
+def small() -> Any:
+    with serving(limits=SMALL) as running:
+        yield running
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "body"),
+    [
+        ("too_many_texts", "/v1/translate", {"texts": ["a"] * 4}),
+        ("too_many_texts", "/v1/refine", {"texts": ["a"] * 4, "drafts": ["a"] * 4}),
+        ("too_many_tokens", "/v1/translate", {"text": "dog " * 40}),
+        ("too_many_tokens", "/v1/translate", {"text": "dog " * 400}),
+        ("too_many_tokens", "/v1/refine", {"text": "a", "draft": "Hund " * 40}),
+        ("too_many_tokens", "/v1/step", {"text": "a", "state": {"tokens": [300] * 31}}),
+        ("too_many_tokens", "/v1/tokenize", {"tokens": [300] * 31}),
+        ("too_many_tokens", "/v1/tokenize", {"text": "dog " * 40}),
+        ("too_many_tokens", "/v1/alternatives", PLACE | {"tokens": [300] * 31}),
+        ("too_many_iterations", "/v1/translate", {"text": "a", "options": {"max_iterations": 6}}),
+        ("too_many_terms", "/v1/translate", {"text": "a", "terms": ["b", "c", "d"]}),
+        ("too_many_terms", "/v1/refine", {"text": "a", "draft": "b c d", "keep": ["b", "c", "d"]}),
+        ("too_many_terms", "/v1/step", {"text": "a", "state": STATE, "terms": ["b", "c", "d"]}),
+        ("too_many_terms", "/v1/step", {"text": "a", "state": STATE | {"banned": [[300]] * 3}}),
+        ("too_many_alternatives", "/v1/alternatives", PLACE | {"count": 5}),
+        ("too_many_alternatives", "/v1/alternatives", PLACE | {"placeholders": 5}),
+        ("unknown_model", "/v1/translate", {"text": "a", "model": "other"}),
+        ("unknown_model", "/v1/tokenize", {"text": "a", "model": "other"}),
+        ("unusable_text", "/v1/refine", {"text": "a", "draft": "b", "keep": ["c"]}),
+        ("unusable_text", "/v1/refine", {"text": "a", "draft": "b", "keep": [{"start": 0, "end": 9}]}),
+        ("unusable_text", "/v1/refine", {"texts": ["a"], "drafts": ["b"], "keep": ["b"]}),
+        ("unusable_text", "/v1/refine", {"texts": ["a", "b"], "drafts": ["b"]}),
+        ("unusable_text", "/v1/translate", {"text": "a", "terms": [["b"]]}),
+        ("unusable_text", "/v1/translate", {"text": "a", "terms": [" "]}),
+        ("unusable_text", "/v1/step", {"text": "a", "state": STATE, "terms": [" "]}),
+        ("unusable_text", "/v1/step", {"text": "a", "state": {"tokens": [4]}}),
+        ("unusable_text", "/v1/step", {"text": "a", "state": {"tokens": [10**30]}}),
+        ("unusable_text", "/v1/step", {"text": "a", "state": {"tokens": [3], "locked": [True]}}),
+        ("unusable_text", "/v1/step", {"text": "a", "state": STATE | {"banned": [[1]]}}),
+        ("unusable_text", "/v1/step", {"text": "a", "state": STATE | {"locked": [True]}}),
+        ("unusable_text", "/v1/step", {"text": "a", "state": STATE | {"counts": [1]}}),
+        ("unusable_text", "/v1/step", {"text": "a", "state": STATE | {"locked": [True] * 2, "drop": [True] * 2}}),
+        ("unusable_text", "/v1/alternatives", PLACE | {"start": 1, "end": 0}),
+        ("unusable_text", "/v1/alternatives", PLACE | {"end": 10**30}),
+        ("unusable_text", "/v1/tokenize", {"tokens": [2]}),
+        ("invalid_request", "/v1/translate", {}),
+        ("invalid_request", "/v1/translate", {"text": "a", "texts": ["a"]}),
+        ("invalid_request", "/v1/translate", {"text": "a", "draft": "b"}),
+        ("invalid_request", "/v1/translate", {"text": 1}),
+        ("invalid_request", "/v1/translate", {"text": "a", "options": {"beam": 4}}),
+        ("invalid_request", "/v1/translate", {"text": "a", "options": {"min_edit": 2}}),
+        ("invalid_request", "/v1/translate", {"text": "a", "options": {"max_iterations": "3"}}),
+        ("invalid_request", "/v1/translate", {"text": "a", "timeout": 0}),
+        ("invalid_request", "/v1/refine", {"text": "a"}),
+        ("invalid_request", "/v1/refine", {"text": "a", "draft": "b", "state": STATE}),
+        ("invalid_request", "/v1/refine", {"text": "a", "state": STATE, "keep": ["b"]}),
+        ("invalid_request", "/v1/step", {"text": "a", "state": {"tokens": [-1]}}),
+        ("invalid_request", "/v1/step", {"text": "a", "state": STATE | {"counts": [10**20, None, None]}}),
+        ("invalid_request", "/v1/step", {"text": "a", "state": STATE, "options": {"max_iterations": 1}}),
+        ("invalid_request", "/v1/tokenize", {"text": "a", "tokens": [300]}),
+    ],
+)  # fmt: skip
+def test_each_has_its_own_error(small: Live, kind: str, path: str, body: dict[str, Any]) -> None:
+    with small.client() as client:
+        assert refused(client.post(path, json=body)) == kind
+        if path in ("/v1/translate", "/v1/refine"):
+            # A stream that cannot begin is refused in the same way.
+            assert refused(client.post(path, json=body, headers={"Accept": "text/event-stream"})) == kind
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "headers"),
+    [
+        ("invalid_request", b"", {}),
+        ("invalid_json", b"{", {}),
+        ("invalid_json", b'{"text": "\xff"}', {}),
+        ("invalid_json", b"[" * 3000, {}),
+        ("invalid_request", b"[]", {}),
+        ("invalid_request", b"null", {}),
+        ("invalid_request", b'{"text": "a", "timeout": NaN}', {}),
+        ("invalid_request", b'{"text": "a", "timeout": 1e999}', {}),
+        ("invalid_request", b'{"text": "a", "\\ud800": 1}', {}),
+        ("unusable_text", b'{"text": "\\ud800"}', {}),
+        ("unsupported_media_type", b'{"text": "a"}', {"Content-Type": "text/plain"}),
+        ("unsupported_media_type", b"text=a", {"Content-Type": "application/x-www-form-urlencoded"}),
+        ("too_many_bytes", b" " * 4001, {}),
+        ("unknown_host", b'{"text": "a"}', {"Host": "evil.example"}),
+    ],
+)  # fmt: skip
+def test_bodies_that_are_none(small: Live, kind: str, content: bytes, headers: dict[str, str]) -> None:
+    with small.client() as client:
+        response = client.post(
+            "/v1/translate", content=content, headers={"Content-Type": "application/json"} | headers
+        )
+        assert refused(response) == kind
+
+
+def test_a_body_in_parts_is_counted_too(small: Live) -> None:
+    with small.client() as client:
+        response = client.post(
+            "/v1/translate", content=iter([b" " * 3000] * 9), headers={"Content-Type": "application/json"}
+        )
+    assert refused(response) == "too_many_bytes"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "kind"),
+    [
+        ("GET", "/v1/translate", "method_not_allowed"),
+        ("DELETE", "/v1/models", "method_not_allowed"),
+        ("OPTIONS", "/v1/translate", "method_not_allowed"),
+        ("GET", "/nothing", "not_found"),
+        ("POST", "/v1/translate/", "not_found"),
+        ("GET", "/docs", "not_found"),
+    ],
+)
+def test_paths_and_methods(small: Live, method: str, path: str, kind: str) -> None:
+    with small.client() as client:
+        response = client.request(method, path)
+    assert refused(response) == kind
+    assert kind != "method_not_allowed" or response.headers["Allow"]
+
+
+def slowly(live: Live, *parts: bytes, wait: float = 0.0) -> bytes:
+    """What comes back when bytes are sent as they are."""
+    host, port = live.address.removeprefix("http://").rsplit(":", 1)
+    with socket.create_connection((host, int(port)), timeout=20) as connection:
+        for part in parts:
+            connection.sendall(part)
+            time.sleep(wait)
+        found = b""
+        while more := connection.recv(1 << 16):
+            found += more
+        return found
+
+
+def test_a_slow_body_is_not_waited_for(small: Live) -> None:
+    head = (
+        b"POST /v1/translate HTTP/1.1\r\nHost: localhost\r\n"
+        b"Content-Type: application/json\r\nContent-Length: 50\r\n\r\n"
+    )
+    answer = slowly(small, head, b'{"te')
+    assert answer.startswith(b"HTTP/1.1 408")
+    assert b'"too_slow"' in answer
+
+
+def test_slow_headers_are_not_waited_for(small: Live) -> None:
+    began = time.monotonic()
+    assert slowly(small, b"POST /v1/translate HTTP/1.1\r\nHost: loc") == b""
+    assert slowly(small) == b""
+    assert time.monotonic() - began < 15
+
+
+def test_what_is_no_http_is_refused(small: Live) -> None:
+    for noise in (b"\x16\x03\x01\x02\x00" * 20, b"GET\r\n\r\n", b"HELO there\r\n\r\n", b"A" * 100_000):
+        answer = slowly(small, noise)
+        assert answer == b"" or answer.startswith(b"HTTP/1.1 400")
+
+
+def test_a_token_covers_whatever_costs_or_tells() -> None:
+    with serving(token="secret") as live, live.client() as client:
+        for method, path in (
+            ("POST", "/v1/translate"), ("POST", "/v1/refine"), ("POST", "/v1/step"), ("POST", "/v1/alternatives"),
+            ("POST", "/v1/tokenize"), ("GET", "/v1/models"), ("GET", "/metrics"), ("GET", "/openapi.json"),
+            ("GET", "/nothing"),
+        ):  # fmt: skip
+            for header in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic secret"}):
+                response = client.request(method, path, headers=header)
+                assert refused(response) == "unauthorised"
+                assert response.headers["WWW-Authenticate"].startswith("Bearer")
+        for path in ("/healthz", "/readyz", "/"):
+            assert client.get(path).status_code == 200
+        right = {"Authorization": "Bearer secret"}
+        assert client.get("/v1/models", headers=right).status_code == 200
+        assert client.post("/v1/translate", json={"text": "a"}, headers=right).status_code == 200
+
+
+def test_other_origins_are_let_in_only_when_named(live: Live) -> None:
+    ask = {"Origin": "https://a.example", "Access-Control-Request-Method": "POST"}
+    with live.client() as client:
+        assert "access-control-allow-origin" not in client.options("/v1/translate", headers=ask).headers
+        response = client.post("/v1/translate", json={"text": "a"}, headers={"Origin": "https://a.example"})
+        assert "access-control-allow-origin" not in response.headers
+    with serving(cors=["https://a.example"], token="secret") as open_, open_.client() as client:
+        allowed = client.options("/v1/translate", headers=ask)
+        assert allowed.status_code == 200
+        assert allowed.headers["access-control-allow-origin"] == "https://a.example"
+        other = client.options("/v1/translate", headers=ask | {"Origin": "https://b.example"})
+        assert "access-control-allow-origin" not in other.headers
+
+
+def test_names_of_hosts() -> None:
+    assert host_name("") == ""
+    assert host_name("127.0.0.1:80") == "127.0.0.1"
+
+
+@pytest.fixture
+def held() -> Any:
+    """A server whose engine waits until it is told to go on."""
+    engine = Held()
+    limits = Limits(queue=3, seconds=30.0)
+    with serving(Model(engine), limits, Budget(rows=1)) as running:
+        yield running, engine
+        engine.go.set()
+
+
+def until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def send(live: Live, body: dict[str, Any]) -> socket.socket:
+    """A request whose answer is left to wait for."""
+    host, port = live.address.removeprefix("http://").rsplit(":", 1)
+    content = json.dumps(body).encode()
+    connection = socket.create_connection((host, int(port)), timeout=20)
+    head = (
+        "POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(content)}\r\nConnection: close\r\n\r\n"
+    )
+    connection.sendall(head.encode() + content)
+    return connection
+
+
+def rest(connection: socket.socket) -> bytes:
+    found = b""
+    with connection:
+        while more := connection.recv(1 << 16):
+            found += more
+    return found
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_client_that_goes_frees_its_place(held: tuple[Live, Held], stream: bool) -> None:
+    live, engine = held
+    scheduler = live.service.worker.scheduler
+    engine.go.clear()
+    first = send(live, {"text": LINES[0], "stream": stream})
+    until(lambda: scheduler.running == 1)
+    waiting = [send(live, {"text": LINES[1], "stream": stream}) for _ in range(3)]
+    until(lambda: scheduler.waiting == 3)
+    with live.client() as client:
+        full = client.post("/v1/translate", json={"text": "a"})
+        assert refused(full) == "queue_full"
+        assert full.headers["Retry-After"]
+        for gone in waiting:
+            gone.close()
+        until(lambda: scheduler.waiting == 0)
+        first.close()
+        until(lambda: scheduler.running == 0)
+        engine.go.set()
+        answer = client.post("/v1/translate", json={"text": LINES[0]}).json()
+    assert answer["results"][0]["text"] == live.model.translate(LINES[0]).text
+    assert live.service.metrics.registry.get_sample_value("levt_given_up_total", {"reason": "cancelled"}) == 4
+
+
+def test_what_is_late_is_told_so(held: tuple[Live, Held]) -> None:
+    live, engine = held
+    engine.go.clear()
+    opener = threading.Timer(0.5, engine.go.set)
+    opener.start()
+    with live.client() as client:
+        late = client.post("/v1/translate", json={"text": LINES[0], "timeout": 0.05})
+        assert refused(late) == "deadline_exceeded"
+        engine.go.clear()
+        opener = threading.Timer(0.5, engine.go.set)
+        opener.start()
+        place = PLACE | {"timeout": 0.05}
+        assert refused(client.post("/v1/alternatives", json=place)) == "deadline_exceeded"
+    opener.join()
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_server_that_stops_finishes_what_it_has_begun(stream: bool) -> None:
+    engine = Held()
+    with serving(Model(engine), None, Budget(rows=1)) as live:
+        expected = [live.model.translate(line).text for line in LINES[:3]]
+        engine.go.clear()
+        begun = [send(live, {"text": line, "stream": stream}) for line in LINES[:3]]
+        until(lambda: live.service.worker.scheduler.waiting == 2)
+        live.stop()
+        threading.Timer(0.3, engine.go.set).start()
+        for connection, text in zip(begun, expected, strict=True):
+            answer = rest(connection)
+            assert answer.startswith(b"HTTP/1.1 200")
+            assert json.dumps(text, ensure_ascii=False).encode() in answer
+    with pytest.raises(httpx.ConnectError), live.client() as client:
+        client.get("/healthz")
+
+
+def test_our_own_mistakes_tell_nothing(held: tuple[Live, Held], caplog: pytest.LogCaptureFixture) -> None:
+    live, engine = held
+    engine.poison = {tuple(engine.tokenizers.source.encode("poison"))}
+    with caplog.at_level("CRITICAL"), live.client() as client:
+        response = client.post("/v1/translate", json={"text": "poison"})
+        assert refused(response) == "internal"
+        assert "source" not in response.text
+        streamed = client.post("/v1/translate", json={"text": "poison", "stream": True}).text
+        assert '"type":"internal"' in streamed
+        assert streamed.endswith("event: done\ndata: {}\n\n")
+        assert refused(client.post("/v1/alternatives", json=PLACE | {"text": "poison"})) == "internal"
+        assert client.post("/v1/translate", json={"text": "a"}).status_code == 200
+
+
+def test_other_kinds_and_busy_ports() -> None:
+    with pytest.raises(ConfigError, match="cannot be served"):
+        Service(tiny("autoregressive"), "other")
+    with listen("127.0.0.1", 0) as busy, pytest.raises(ConfigError, match="cannot listen") as refused_:
+        listen("127.0.0.1", busy.getsockname()[1])
+    assert "--port 0" in str(refused_.value)
+    with pytest.raises(ConfigError, match="not an address"):
+        listen("no.such.host.invalid", 0)
+    with pytest.raises(ConfigError, match="queue must be at least 1, got 0"):
+        Limits(queue=0)
