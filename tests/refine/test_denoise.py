@@ -43,7 +43,7 @@ def obvious(
 @pytest.mark.parametrize("total", [1, 2, 3, 10])
 def test_equals_the_obvious(mock: Mock, total: int) -> None:
     memory, limits = sources(8, seed=total), [3, 9, 14, 20, 7, 5, 4, 12]
-    outcomes = denoise(mock, memory, limits, DenoiseOptions(max_iterations=total))
+    outcomes = denoise(mock, memory, limits, DenoiseOptions(max_iterations=total, remove_repeats=False))
     for i, outcome in enumerate(outcomes):
         states, logp, stopped = obvious(mock, memory.names[i], memory.tokens[i], limits[i], total)
         assert outcome.tokens == states[-1]
@@ -63,3 +63,26 @@ def test_rows_end_by_themselves() -> None:
     for i, outcome in enumerate(outcomes):
         [alone] = denoise(Settling(), memory.alone(i), [14], DenoiseOptions(max_iterations=12))
         assert (alone.tokens, alone.iterations) == (outcome.tokens, outcome.iterations)
+
+
+def test_repeats_are_removed_in_the_end() -> None:
+    class Stutter(Mock):
+        def length_of(self, name: int) -> list[float]:
+            return [-9.0] * 6 + [-0.1] + [-9.0] * 6
+
+        def token_of(self, name: int, row: tuple[int, ...], stage: str = "") -> list[list[float]]:
+            wanted = (0, 7, 7, 8, 7, 7, 7, 0)
+            return [[-0.5 if t == wanted[i] else -4.0 for t in range(11)] for i in range(len(row))]
+
+    memory = sources(2)
+    clean = denoise(Stutter(), memory, [12, 12], DenoiseOptions())
+    plain = denoise(Stutter(), memory, [12, 12], DenoiseOptions(remove_repeats=False))
+    assert [o.tokens for o in plain] == [(7, 7, 8, 7, 7, 7)] * 2
+    assert [o.tokens for o in clean] == [(7, 8, 7)] * 2
+    assert [(o.iterations, o.passes, o.score) for o in clean] == [
+        (o.iterations, o.passes, o.score) for o in plain
+    ]
+    now: tuple[int, ...] = ()
+    for round_ in clean[0].rounds:
+        now = round_.script.apply(now)
+    assert now == (7, 8, 7)

@@ -1,8 +1,9 @@
 """IT, iterative refinement by denoising: a length, a first translation, then better ones (Lee et al. 2018).
 
 The first decoder reads the source's tokens, spread over the target's length; the second reads a translation
-and writes it anew, every token at once. Our blocks replace the paper's: no highway layers, and no positional
-attention. Knows not how often the second is asked.
+and writes it anew, every token at once. Our blocks replace the paper's: no highway layers, no positional
+attention, and the second decoder reads tokens alone (the paper's adds the states that wrote them). Knows not how
+often the second is asked.
 """
 
 from collections.abc import Iterator

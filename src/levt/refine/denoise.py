@@ -6,6 +6,7 @@ from the one before, until it comes back unchanged or the iterations are used up
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol, runtime_checkable
 
 import torch
@@ -16,6 +17,7 @@ from levt.policy.denoising import Stage, spread
 from levt.refine.canvas import ParallelOptions, best_lengths, histories, inner, told
 from levt.refine.decide import decide_fill
 from levt.refine.loop import Outcome
+from levt.refine.request import Tokens
 
 
 @runtime_checkable
@@ -34,6 +36,18 @@ class DenoisingPolicy(Protocol):
 @dataclass(frozen=True, kw_only=True)
 class DenoiseOptions(ParallelOptions):
     """Settings of one request to IT; the first translation counts as an iteration."""
+
+    remove_repeats: bool = True
+    """In the end, delete tokens that repeat their left neighbour, as the authors do."""
+
+
+def repeats(tokens: Tokens) -> list[int]:
+    """Where a token repeats its left neighbour.
+
+    >>> repeats((7, 7, 8, 7, 7, 7))
+    [1, 4, 5]
+    """
+    return [i for i, (left, token) in enumerate(pairwise(tokens), 1) if left == token]
 
 
 @torch.inference_mode()
@@ -64,4 +78,8 @@ def denoise(
     scores_of = [row[1 : size + 1] for row, size in zip(logp.tolist(), sizes, strict=True)]
     stopped = ["limit" if on else "unchanged" for on in going]
     states = histories(canvases, sizes, written)
-    return [told(*parts) for parts in zip(states, scores_of, stopped, strict=True)]
+    outcomes = [told(*parts) for parts in zip(states, scores_of, stopped, strict=True)]
+    for outcome in outcomes:
+        if options.remove_repeats and (at := repeats(outcome.tokens)):
+            outcome.remove(at)
+    return outcomes
