@@ -8,8 +8,9 @@ import torch
 
 from levt.edits.state import State
 from levt.engine import static_edits
-from levt.engine.captured import WIDTHS, Captured, bucket
+from levt.engine.captured import Captured
 from levt.engine.cuda_engine import CudaEngine
+from levt.engine.graph import WIDTHS, bucket
 from levt.engine.static_edits import Controls, Frame
 from levt.engine.torch_engine import TorchEngine
 from levt.policy.build import build

@@ -6,7 +6,6 @@ deleting the rest and inserting what is missing is optimal for *any* pair. Ties 
 ``oracle_reference`` says, alike on every device.
 """
 
-import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +14,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from levt.edits.kernels import HAVE_TRITON
 from levt.edits.oracle_bits import align_bits
 from levt.edits.oracle_reference import Tie
 from levt.edits.oracle_torch import align_torch
@@ -35,9 +35,8 @@ class Edits:
     """Token: what to write at each position of the state after insertion, read only at ``<plh>``."""
 
 
-@cache
 def _has_triton(device: str) -> bool:
-    return device == "cuda" and importlib.util.find_spec("triton") is not None
+    return device == "cuda" and HAVE_TRITON
 
 
 @cache

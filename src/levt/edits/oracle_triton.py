@@ -7,21 +7,20 @@ the alignment and, for padded batches, the edits as well: a launch costs more th
 from typing import no_type_check
 
 import torch
-import triton
-import triton.language as tl
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from levt.edits.kernels import kernel, tl, triton
 from levt.text.specials import PAD
 
 
-@triton.jit
+@kernel
 @no_type_check
 def _larger(a, b):
     return tl.maximum(a, b)
 
 
-@triton.jit
+@kernel
 @no_type_check
 def _align(
     y,

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from levt.engine.captured import HEIGHTS, WIDTHS, Graph, bucket
+from levt.engine.graph import HEIGHTS, WIDTHS, Graph, bucket
 from levt.policy.autoregressive import Autoregressive
 from levt.policy.layout import Padded
 from levt.policy.memory import Memory

@@ -8,8 +8,10 @@ from typing import Any
 import torch
 
 from levt.edits.state import State
-from levt.engine.captured import HEIGHTS, WIDTHS, Captured, Reading, bucket
+from levt.engine.captured import Captured
 from levt.engine.captured_search import CapturedSearch
+from levt.engine.graph import HEIGHTS, WIDTHS, bucket
+from levt.engine.stage import Reading
 from levt.engine.torch_engine import TorchEngine
 from levt.engine.torch_engine import load as load_torch
 from levt.errors import ConfigError

@@ -3,25 +3,14 @@
 One program serves one row (or one gap, or one place); same decisions, same ties: of equal scores the first wins.
 """
 
-import importlib.util
-from collections.abc import Callable
-from types import SimpleNamespace
-from typing import Any, no_type_check
+from typing import no_type_check
 
 from jaxtyping import Float
 from torch import Tensor
 
+from levt.edits.kernels import kernel, tl, triton
 from levt.engine.static_edits import Controls, Frame
 from levt.text.specials import BOS, EOS, PAD, PLH, SPECIALS
-
-# Builds of torch without CUDA come without Triton; the module can still be read.
-triton: Any = importlib.import_module("triton") if importlib.util.find_spec("triton") else None
-tl: Any = SimpleNamespace(constexpr=int) if triton is None else importlib.import_module("triton.language")
-
-
-def kernel(function: Callable[..., Any]) -> Any:
-    """A function as a Triton kernel, where there is Triton."""
-    return function if triton is None else triton.jit(function)
 
 
 @kernel

@@ -1,15 +1,14 @@
 """Attention between short packed sequences, as an operator that autograd and the compiler know."""
 
-import importlib.util
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from levt.edits.kernels import HAVE_TRITON
+
 LONGEST = 128
 """Rows with more keys than this go to the general kernel."""
-
-HAVE_TRITON = importlib.util.find_spec("triton") is not None
 
 
 def fits(q: Tensor, longest_k: int) -> bool:

@@ -5,22 +5,12 @@ is whole, nothing is accumulated across programs, and the backward pass needs no
 Kernels made for long sequences spend most of their time on rows of 30 tokens with what is absent here.
 """
 
-import importlib.util
-from collections.abc import Callable
-from types import SimpleNamespace
-from typing import Any, no_type_check
+from typing import no_type_check
 
 import torch
 from torch import Tensor
 
-# Builds of torch without CUDA come without Triton; the module can still be read.
-triton: Any = importlib.import_module("triton") if importlib.util.find_spec("triton") else None
-tl: Any = SimpleNamespace(constexpr=int) if triton is None else importlib.import_module("triton.language")
-
-
-def kernel(function: Callable[..., Any]) -> Any:
-    """A function as a Triton kernel, where there is Triton."""
-    return function if triton is None else triton.jit(function)
+from levt.edits.kernels import kernel, tl
 
 
 @kernel

@@ -1,0 +1,53 @@
+"""Work that is captured as a CUDA graph when it is first run, and the buckets of shapes for which it is."""
+
+from collections.abc import Callable, Sequence
+
+import torch
+
+WIDTHS = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
+"""Widths of sources and states."""
+HEIGHTS = (1, 2, 4, 8)
+"""Numbers of rows."""
+
+
+def bucket(size: int, sizes: Sequence[int], most: int) -> int:
+    """The smallest of the sizes that is enough, at most ``most``.
+
+    >>> bucket(17, WIDTHS, 1024), bucket(60, WIDTHS, 61)
+    (24, 61)
+    """
+    return min(next((s for s in sizes if s >= size), most), most)
+
+
+class Graph:
+    """Some work that is captured when it is first run, and replayed ever after; without CUDA it just runs."""
+
+    def __init__(self, work: Callable[[], None], *, capture: bool) -> None:
+        self.work, self.capture = work, capture
+        self._graph: torch.cuda.CUDAGraph | None = None
+
+    @property
+    def fresh(self) -> bool:
+        """Whether capturing is still to be done."""
+        return self.capture and self._graph is None
+
+    def prepare(self) -> None:
+        """Capture; the work is run once before, so that every library has made its workspaces."""
+        side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            self.work()
+        torch.cuda.current_stream().wait_stream(side)
+        self._graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self._graph):
+            self.work()
+
+    def run(self) -> None:
+        """Do the work, without waiting for it."""
+        if not self.capture:
+            self.work()
+            return
+        if self._graph is None:
+            self.prepare()
+        assert self._graph is not None
+        self._graph.replay()
