@@ -172,6 +172,32 @@ def test_a_draft_of_ones_own_is_there_to_be_improved(editor: Any, server: Any) -
     assert not any(state["locked"])
 
 
+def test_typing_and_going_on_at_once(editor: Any, server: Any) -> None:
+    editor.translate("A dog runs.")
+    editor.word("Hund").focus()
+    editor.keyboard.type("Dackel")
+    editor.press("Control+Enter")
+    editor.locator("#status", has_text="2 iterations").or_(
+        editor.locator("#status", has_text="1 iteration")
+    ).wait_for()
+    editor.rests()
+    assert editor.text == "Ein Dackel läuft."
+    assert server.last("/v1/refine")["state"]["locked"] == [False, True, False, False]
+
+
+def test_pasting(editor: Any, server: Any) -> None:
+    editor.locator("#source").fill("A dog runs.")
+    editor.evaluate("() => navigator.clipboard.writeText('Ein Wolf läuft.')")
+    editor.press("Alt+w", "Control+v")
+    editor.locator(".word", has_text="Wolf").wait_for()
+    assert editor.locator(".word.locked").count() == 0
+    editor.evaluate("() => navigator.clipboard.writeText('grauer')")
+    editor.gap(1).focus()
+    editor.press("Control+v")
+    editor.locator(".word.locked", has_text="grauer").wait_for()
+    assert editor.text == "Ein grauer Wolf läuft."
+
+
 def test_one_step(editor: Any, server: Any) -> None:
     editor.locator("#source").fill("A dog runs.")
     editor.locator("#step").click()

@@ -15,7 +15,7 @@ def test_a_whole_session_without_a_mouse(editor: Any, server: Any) -> None:
     editor.keyboard.type("A dog runs over the deep snow.")
     editor.press("Control+Enter")
     editor.rests()
-    editor.press("Alt+d")
+    editor.press("Alt+w")
     assert editor.focused == "Gap before Ein"
     editor.press("ArrowRight", "Shift+ArrowRight")
     assert editor.focused == "Hund"

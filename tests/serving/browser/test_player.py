@@ -64,5 +64,5 @@ def test_confidence_is_a_line_and_a_word(editor: Any) -> None:
     assert word.get_attribute("aria-label") == "läuft, doubtful, 42 %"
     assert word.evaluate("e => getComputedStyle(e).textDecorationStyle") == "wavy"
     assert editor.word("Hund").get_attribute("aria-label") == "Hund"
-    editor.press("Alt+d", "End", "ArrowLeft", "ArrowLeft", "ArrowLeft", "Space")
+    editor.press("Alt+w", "End", "ArrowLeft", "ArrowLeft", "ArrowLeft", "Space")
     assert word.get_attribute("aria-label") == "läuft, kept"

@@ -38,7 +38,7 @@ function gapLabel(before, after, count) {
 }
 
 export class DraftView {
-  /** `on` has: open(item, anchor), keep(word), cross(word, yes), ask(gap, count), type(place, text). */
+  /** `on` has: open(item, anchor), keep(word), cross(word, yes), ask(gap, count), type(place, text, {pasted}). */
   constructor(root, on) {
     this.root = root;
     this.on = on;
@@ -49,6 +49,13 @@ export class DraftView {
     // The key that kept a word must not also press its new button when it is let go.
     root.addEventListener("keyup", (event) => {
       if (event.key === " " && event.target !== this.input) event.preventDefault();
+    });
+    root.addEventListener("paste", (event) => {
+      const item = this.items.find(({ button }) => button === event.target);
+      const text = event.clipboardData.getData("text/plain").trim();
+      if (!item || !text) return;
+      event.preventDefault();
+      this.on.type(item, text, { pasted: true });
     });
     root.addEventListener("focusin", (event) => {
       const i = this.items.findIndex((item) => item.button === event.target);
@@ -148,11 +155,9 @@ export class DraftView {
       oninput: fit,
       onblur: () => finish(true),
       onkeydown: (event) => {
-        event.stopPropagation();
-        if (event.isComposing) return;
-        if (event.key === "Enter") finish(true);
-        else if (event.key === "Escape") finish(false);
-        else return;
+        if (event.isComposing || !["Enter", "Escape"].includes(event.key)) return;
+        // With Ctrl or Alt it goes on to the shortcuts, once what was typed is written down.
+        finish(event.key === "Enter");
         event.preventDefault();
       },
     });

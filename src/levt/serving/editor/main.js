@@ -35,6 +35,7 @@ const source = byId("source");
 const whole = byId("whole");
 const frameView = new FrameView(byId("frame"));
 const quoted = (text) => `“${text}”`;
+let writing = null;
 
 // ---- the draft ------------------------------------------------------------------------------------------
 
@@ -50,8 +51,10 @@ const draft = new DraftView(byId("draft"), {
     const what = count === null ? "left a gap to the model" : count === 0 ? "closed a gap" : `asked for ${count} in a gap`;
     session.commit(what, { doc: ask(session.now.doc, gap.start, count) });
   },
-  async type(place, text) {
-    await write(withText(session.now.doc, place, text), text.trim() ? `wrote ${quoted(text.trim())}` : `deleted ${quoted(place.text)}`);
+  type(place, text, { pasted = false } = {}) {
+    const first = pasted && session.now.doc.tokens.length === 0;
+    const label = first ? "gave a draft" : text.trim() ? `wrote ${quoted(text.trim())}` : `deleted ${quoted(place.text)}`;
+    writing = write(withText(session.now.doc, place, text), label, { keep: !first });
   },
   open(item, anchor) {
     const find = (placeholders, signal) => findAlternatives(item, placeholders, signal);
@@ -151,8 +154,9 @@ async function run(action = null) {
   closePopover({ back: false });
   if (!whole.hidden) await toggleWhole();
   const back = byId("draft").contains(document.activeElement);
-  const done = await turn[action ?? (hasDraft() ? "continue" : "translate")]();
-  if (done && back) draft.focus();
+  await writing;
+  await turn[action ?? (hasDraft() ? "continue" : "translate")]();
+  if (back) draft.focus();
 }
 
 const hasDraft = () => session.now.doc.tokens.length > 0 || session.now.doc.counts.some((count) => count !== null);
@@ -164,7 +168,7 @@ source.addEventListener("input", () => {
   session.amend({ source: source.value });
   clearTimeout(following);
   if (byId("follow").checked && hasDraft() && source.value.trim()) {
-    following = setTimeout(() => session.now.source !== session.now.synced && run("continue"), FOLLOW_AFTER);
+    following = setTimeout(() => session.now.source !== session.now.synced && whole.hidden && run("continue"), FOLLOW_AFTER);
   }
 });
 
@@ -223,8 +227,10 @@ function render() {
   byId("continue").textContent = stale && now.synced ? "Re-sync" : "Continue";
   byId("continue").classList.toggle("primary", hasDraft());
   byId("translate").classList.toggle("primary", !hasDraft());
-  byId("undo").disabled = busy || !session.canUndo;
-  byId("redo").disabled = busy || !session.canRedo;
+  const still = busy || !whole.hidden;
+  byId("undo").disabled = still || !session.canUndo;
+  byId("redo").disabled = still || !session.canRedo;
+  byId("draft").inert = busy;
   for (const id of ["translate", "continue", "step", "as-text"]) byId(id).disabled = busy;
   byId("stop").hidden = !busy;
   byId("draft").setAttribute("aria-busy", String(busy));
@@ -243,7 +249,7 @@ session.onChange((what) => {
 });
 
 function move(direction) {
-  if (turn.busy) return;
+  if (turn.busy || !whole.hidden) return;
   closePopover({ back: false });
   const label = session[direction]();
   if (label) say(`${direction === "undo" ? "Undone" : "Done again"}: ${label}.`);

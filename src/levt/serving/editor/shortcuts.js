@@ -24,7 +24,7 @@ export const TABLE = [
   ["Alt Enter", "One step: a single round of deleting, opening and filling"],
   ["Escape", "Stop the model; close what is open"],
   ["Ctrl Z · Ctrl Shift Z", "Undo · redo"],
-  ["Alt D · Alt S", "Go to the draft · to the source"],
+  ["Alt W · Alt S", "Go to the words of the draft · to the source"],
   ["Alt T", "Edit the draft as text, and back"],
   ["Alt C", "Copy the draft"],
   ["Alt ← · Alt →", "Iteration before · after"],
@@ -47,7 +47,7 @@ export function setUpShortcuts(does) {
     else if (ctrl && !alt && code === "KeyZ" && !inText(event.target)) act = shift ? does.redo : does.undo;
     else if (ctrl && !alt && code === "KeyY" && !inText(event.target)) act = does.redo;
     else if (alt && !ctrl && !shift) {
-      act = { KeyD: does.toDraft, KeyS: does.toSource, KeyT: does.asText, KeyC: does.copy }[code];
+      act = { KeyW: does.toDraft, KeyS: does.toSource, KeyT: does.asText, KeyC: does.copy }[code];
       if (!inText(event.target)) act ??= { ArrowLeft: does.earlier, ArrowRight: does.later }[key];
     } else if (key === "?" && !inText(event.target) && !event.target.closest?.("#draft")) act = does.help;
     if (!act || act(event) === false) return;
