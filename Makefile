@@ -2,9 +2,10 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3)
 VENV   := .venv
 BIN    := $(VENV)/bin
-EXTRAS := dev,eval
+EXTRAS := dev,eval,serve,onnx
 # On a machine with a GPU: `make CONSTRAINTS= test` takes the CUDA build of torch.
 CONSTRAINTS ?= constraints-cpu.txt
+PIP    := $(BIN)/python -m pip install --quiet $(if $(CONSTRAINTS),-c $(CONSTRAINTS))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint bench clean
@@ -12,14 +13,18 @@ CONSTRAINTS ?= constraints-cpu.txt
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(VENV)/.ready ## make the virtual environment (re-used while it is up to date)
+setup: $(VENV)/.ready-dev ## make the virtual environment (re-used while it is up to date)
 
 $(VENV)/.ready: pyproject.toml constraints-cpu.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet $(if $(CONSTRAINTS),-c $(CONSTRAINTS)) -e '.[$(EXTRAS)]'
+	$(PIP) -e .
 	@touch $@
 
-demo: setup ## show what levt does, on this machine, now
+$(VENV)/.ready-dev: $(VENV)/.ready
+	$(PIP) -e '.[$(EXTRAS)]'
+	@touch $@
+
+demo: $(VENV)/.ready ## show what levt does, on this machine, now
 	@$(BIN)/levt demo
 
 lint: setup ## format check, lint, types, direction of imports
