@@ -15,7 +15,12 @@ export function element(tag, properties = {}, ...children) {
   return made;
 }
 
-export const percent = (p) => (p >= 0.9995 ? "100 %" : p < 0.001 ? "< 0.1 %" : `${(100 * p).toPrecision(p < 0.01 ? 1 : 2)} %`);
+/** A probability as a reader sees it. */
+export function percent(p) {
+  if (p < 0.001) return "< 0.1 %";
+  if (p > 0.99 && p < 0.9995) return "> 99 %";
+  return `${p < 0.1 ? (100 * p).toFixed(1) : Math.round(100 * p)} %`;
+}
 
 export const plural = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
 

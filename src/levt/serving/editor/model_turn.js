@@ -118,7 +118,12 @@ export class ModelTurn {
     const turn = { action, source, label, result, frames: story, text: textOf(doc) };
     this.session.addTurn(turn, { doc, synced: source });
     const edits = `${sum("deleted")} deleted, ${sum("inserted")} inserted`;
-    say(`${plural(result.iterations, "iteration")}: ${edits}; ${STOPPED[result.stopped] ?? result.stopped}.`);
+    // A model may leave alone what reads well, though the source says something else by now.
+    const advice =
+      action === "re-sync" && !sum("deleted") && !sum("inserted")
+        ? " Cross out what no longer fits and continue, or translate anew."
+        : "";
+    say(`${plural(result.iterations, "iteration")}: ${edits}; ${STOPPED[result.stopped] ?? result.stopped}.${advice}`);
   }
 }
 

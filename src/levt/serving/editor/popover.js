@@ -12,7 +12,9 @@ const stops = () => [...root.querySelectorAll("button:not([disabled]), input")];
 /** Open at an element with a title and parts; gives a signal that ends when it closes. */
 export function openPopover(at, title, ...parts) {
   closePopover({ back: false });
+  end();
   anchor = at;
+  anchor.classList.add("open");
   aborter = new AbortController();
   root.replaceChildren(element("h2", { id: "popover-title" }, title), ...parts);
   root.showPopover();
@@ -30,12 +32,15 @@ export function place() {
     return;
   }
   const box = anchor.getBoundingClientRect();
+  const room = { below: innerHeight - box.bottom - 14, above: box.top - 14 };
+  root.style.setProperty("--room", `${innerHeight}px`);
   const { offsetWidth: width, offsetHeight: height } = root;
+  const below = height <= room.below || room.below >= room.above;
   const left = Math.max(8, Math.min(box.left, innerWidth - width - 8));
-  const below = box.bottom + 6;
-  const top = below + height <= innerHeight - 8 ? below : Math.max(8, box.top - height - 6);
+  const top = below ? box.bottom + 6 : Math.max(8, box.top - Math.min(height, room.above) - 6);
   root.style.setProperty("--left", `${left}px`);
   root.style.setProperty("--top", `${top}px`);
+  root.style.setProperty("--room", `${Math.max(below ? room.below : room.above, 160)}px`);
 }
 
 export function closePopover({ back = true } = {}) {
@@ -45,11 +50,15 @@ export function closePopover({ back = true } = {}) {
   if (back && was?.isConnected) was.focus();
 }
 
-root.addEventListener("toggle", (event) => {
-  if (event.newState === "closed") {
-    aborter?.abort();
-    root.replaceChildren();
-  }
+function end() {
+  aborter?.abort();
+  anchor?.classList.remove("open");
+  root.replaceChildren();
+}
+
+root.addEventListener("toggle", () => {
+  // The event comes late: by then it may be open again, for something else.
+  if (!root.matches(":popover-open")) end();
 });
 
 root.addEventListener("keydown", (event) => {
