@@ -30,6 +30,15 @@ def test_iterations_play_in_phases_and_again(moving: Any, server: Any) -> None:
     assert moving.locator("#play").text_content() == "▶ Play"
 
 
+def test_what_is_only_shown_can_be_cut_short(moving: Any) -> None:
+    moving.locator("#source").fill("A dog runs.")
+    moving.locator("#translate").click()
+    moving.locator("#frame ins").first.wait_for()
+    moving.press("Escape")
+    moving.rests()
+    assert moving.text == "Ein Hund läuft."
+
+
 def test_the_scrubber_shows_every_iteration(editor: Any) -> None:
     editor.translate("A dog runs.")
     scrubber = editor.locator("#scrubber")

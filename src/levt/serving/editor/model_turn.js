@@ -23,6 +23,7 @@ const frameOf = (tokens, marked = tokens.map((token) => ({ mark: "keep", p: null
 
 export class ModelTurn {
   #aborter = null;
+  #done = false;
 
   /** `options()` gives the settings; `onBusy(bool)` hears when the model begins and ends. */
   constructor({ api, session, player, options, onBusy }) {
@@ -33,9 +34,10 @@ export class ModelTurn {
     return this.#aborter !== null;
   }
 
-  /** Stop what is running; the draft stays as it was. */
+  /** Stop what is running: the draft stays as it was. If the model is done and only shown, show the end. */
   stop() {
-    this.#aborter?.abort();
+    if (this.#done) this.player.skip();
+    else this.#aborter?.abort();
   }
 
   translate() {
@@ -65,7 +67,8 @@ export class ModelTurn {
       say("There is no source yet: type or paste a text on the left.");
       return false;
     }
-    this.stop();
+    this.#aborter?.abort();
+    this.#done = false;
     const aborter = (this.#aborter = new AbortController());
     settle();
     this.onBusy(true);
@@ -84,12 +87,14 @@ export class ModelTurn {
     };
     try {
       const result = await send({ signal: aborter.signal, onEvent });
+      this.#done = this.#aborter === aborter;
       const story = result.trace ? frames(result.trace, doc.tokens) : [];
       if (!live && story.length) {
         this.player.begin(story[0]);
         for (const frame of story.slice(1)) this.player.push(frame);
       }
       await this.player.finish(story);
+      // Somebody may have asked for something else meanwhile.
       if (aborter.signal.aborted) return false;
       this.#take(action, source, result, story);
       return true;

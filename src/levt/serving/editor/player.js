@@ -4,6 +4,10 @@
 import { byId, calm, plural } from "./dom.js";
 
 const PAUSE = { delete: 420, insert: 380, fill: 620 };
+const CONFIRMED = 250;
+const CALM = 300;
+/** When more iterations than this are still to come, they are played faster. */
+const PATIENCE = 4;
 
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -14,6 +18,8 @@ export class Player {
   /** `onShow(frame, phase)` shows a frame, `onShow(null)` the present; `onTake(i)` goes on from frame i. */
   constructor({ onShow, onTake }) {
     this.onShow = onShow;
+    this.live = null;
+    this.ended = true;
     this.frames = [];
     this.position = 0;
     this.scrubber = byId("scrubber");
@@ -74,7 +80,7 @@ export class Player {
   begin(first) {
     this.load([first]);
     this.seek(0);
-    if (!calm()) this.live = this.play({ live: true });
+    this.live = calm() ? null : this.play({ live: true });
   }
 
   push(frame) {
@@ -88,9 +94,17 @@ export class Player {
   async finish(frames) {
     this.ended = true;
     this.#arrived?.();
-    await this.live;
+    const { live } = this;
+    await live;
+    // Another story may have begun while this one was still being told.
+    if (this.live !== live) return;
     this.live = null;
     this.load(frames);
+  }
+
+  /** Play no further; what is still to come is there already. */
+  skip() {
+    if (this.playing) this.seek(this.frames.length - 1);
   }
 
   async play({ live = false } = {}) {
@@ -109,7 +123,8 @@ export class Player {
       const phases = [deleted && "delete", inserted && "insert", "fill"].filter(Boolean);
       for (const phase of calm() ? ["all"] : phases) {
         this.#update(phase);
-        await wait(calm() ? 300 : PAUSE[phase]);
+        const pause = calm() ? CALM : deleted || inserted ? PAUSE[phase] : CONFIRMED;
+        await wait(pause * Math.min(1, PATIENCE / (this.frames.length - i)));
         if (run !== this.#run) return;
       }
     }
