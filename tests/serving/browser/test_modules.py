@@ -1,0 +1,103 @@
+"""The pure modules of the page do what the library does: pieces to text, traces to states, texts to tokens."""
+
+import random
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from levt.edits.script import between
+from levt.edits.trace import Trace
+from levt.edits.words import join
+
+pytestmark = pytest.mark.browser
+
+PIECES = [
+    "▁Hund",
+    "▁",
+    "e",
+    "s",
+    ".",
+    "▁.",
+    "<0xC3>",
+    "<0xA9>",
+    "▁\ue0001",
+    "\ue0000",
+    "▁雪",
+    "が",
+    "▁10",
+    "th",
+    "▁<",
+    "b>",
+]
+
+
+def test_pieces_become_the_same_text(editor: Any) -> None:
+    draw = random.Random(1)
+    rows = [draw.choices(PIECES, k=draw.randrange(9)) for _ in range(300)]
+    texts, words = editor.evaluate(
+        """async (rows) => { const { joinPieces, cutWords } = await import('/editor/pieces.js');
+             return [rows.map(joinPieces), rows.map(cutWords)]; }""",
+        rows,
+    )
+    assert texts == [join(row) for row in rows]
+    for row, text, cut in zip(rows, texts, words, strict=True):
+        # Words lie side by side, hold every piece once, and read as the text.
+        assert [n for word in cut for n in range(word["start"], word["end"])] == list(range(len(row)))
+        assert "".join(" " * word["space"] + word["text"] for word in cut).removeprefix(" ") == text
+
+
+def test_traces_are_replayed_alike(editor: Any) -> None:
+    draw = random.Random(2)
+    names = {token: f"▁{token}" for token in range(5, 12)}
+    traces = []
+    for _ in range(100):
+        states = [draw.choices(list(names), k=draw.randrange(7)) for _ in range(4)]
+        scripts = [between(a, b) for a, b in pairwise(states)]
+        traces.append(Trace.of(states[0], scripts, names.__getitem__, stopped="limit"))
+    found = editor.evaluate(
+        """async (traces) => { const { frames } = await import('/editor/trace.js');
+             const said = ({ marked, tokens }) => ({ tokens: tokens.map((t) => t.token),
+               marks: marked.map(({ mark, token }) => [mark, token.token]) });
+             return traces.map((trace) => frames(trace).map(said)); }""",
+        [trace.to_json() for trace in traces],
+    )
+    for trace, shown in zip(traces, found, strict=True):
+        assert [tuple(frame["tokens"]) for frame in shown] == trace.replay()
+        for changes, frame in zip(trace.changes(), shown[1:], strict=True):
+            assert [[change.mark.name.lower(), change.token.token] for change in changes] == frame["marks"]
+
+
+def test_typing_changes_only_what_was_typed(editor: Any, server: Any) -> None:
+    draw = random.Random(3)
+    words = ["Ein", "Hund", "läuft", "Hindernis", "und", "schnell", ",", ".", "<b>"]
+    model = server.model
+    cases = []
+    for _ in range(60):
+        old, new = (
+            " ".join(draw.choices(words, k=draw.randrange(1, 7))).replace(" ,", ",") for _ in range(2)
+        )
+        tokens = model.encode(old)
+        cases.append({"tokens": tokens, "pieces": model.vocabulary.of(tokens), "text": new})
+    found = editor.evaluate(
+        """async (cases) => { const { documentOf, textOf } = await import('/editor/document.js');
+             const { newToken } = await import('/editor/trace.js');
+             const { retype } = await import('/editor/typing.js');
+             const ask = async (text, inside) => (await fetch('/v1/tokenize', { method: 'POST',
+               headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ text, inside }) })).json();
+             const found = [];
+             for (const { tokens, pieces, text } of cases) {
+               const before = documentOf(tokens.map((token, i) => newToken(token, pieces[i])));
+               const doc = await retype(before, text, ask);
+               const ids = new Set(before.tokens.map((token) => token.id));
+               found.push({ text: textOf(doc), gaps: doc.counts.length - doc.tokens.length,
+                 tokens: doc.tokens.map((token) => [token.token, ids.has(token.id), token.locked]) });
+             }
+             return found; }""",
+        cases,
+    )
+    for case, now in zip(cases, found, strict=True):
+        assert now["text"] == case["text"]
+        assert now["gaps"] == 1
+        assert all(old != locked for _, old, locked in now["tokens"])
+        assert [token for token, _, _ in now["tokens"]] == model.encode(case["text"])
