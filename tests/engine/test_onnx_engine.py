@@ -170,6 +170,30 @@ def test_batch_mates_change_nothing(tmp_path: Path, precision: PrecisionName) ->
         assert one.score == pytest.approx(other.score, abs=1e-4)
 
 
+def test_a_state_that_did_not_change_is_not_run_again(tmp_path: Path) -> None:
+    net = network("levt", 1, placeholder_exit=1, decoder_layers=3)
+    assert isinstance(net, LevT)
+    graphs, ran = graphs_of(net, tmp_path), []
+    run = graphs.sessions.run
+    graphs.sessions.run = lambda graph, feeds: (ran.append(graph), run(graph, feeds))[1]
+    y, other = State.of([[7, 8], [9]]).y, State.of([[7, 8], [5]]).y
+    memory = graphs.encode(y)
+    low, high = "delete_placeholder_token.0", "delete_placeholder_token.1"
+    for asked in ((y, y), (y, other)):
+        graphs.delete(memory, asked[0])
+        found = graphs.placeholder(memory, asked[1])
+        with torch.inference_mode():
+            expected = net.placeholder(net.encode(y), asked[1])
+        gaps = State.free(y).gaps
+        near(log_softmax(found)[gaps], expected[gaps])
+    graphs.delete(graphs.encode(y), other)
+    assert ran == [
+        *("encode", low, high, "delete", "placeholder"),
+        *("delete", low, "placeholder"),
+        *("encode", low, high, "delete"),
+    ]
+
+
 @pytest.mark.parametrize("precision", ["float32", "int8"])
 def test_requests_come_and_go(tmp_path: Path, precision: PrecisionName) -> None:
     engine, rng = engine_of(network("levt", 3), tmp_path, precision), random.Random(1)

@@ -47,7 +47,7 @@ def score_errors(
         for size in (config.source_vocabulary, config.target_vocabulary)
     )
     if isinstance(network, LevT):
-        pairs = of_policies(network, GraphPolicy(sessions, config), x, y)
+        pairs = of_policies(network, GraphPolicy(sessions, network.config), x, y)
     else:
         other = GraphWriter(sessions, config)
         scores = log_softmax_tokens(network.logits(network.encode(x), y))

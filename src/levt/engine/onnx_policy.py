@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from levt.engine.onnx_graph import Array
 from levt.engine.onnx_memory import GraphMemory
 from levt.engine.onnx_sessions import Sessions
-from levt.policy.config import Policy, TransformerConfig
+from levt.policy.config import LevTConfig, Policy, TransformerConfig
 from levt.policy.embedding import check_length
 from levt.policy.layout import Padded
 from levt.policy.scores import NEVER_PRODUCED
@@ -35,13 +35,28 @@ class GraphNetwork(nn.Module):
 class GraphPolicy(GraphNetwork):
     """The three policies over padded states: scores of the first two are not normalised."""
 
+    def __init__(self, sessions: Sessions, config: LevTConfig) -> None:
+        super().__init__(sessions, config)
+        nothing: tuple[GraphMemory | None, Tensor, dict[str, Array]] = (None, torch.empty(0), {})
+        self._last = nothing
+
     def states(self, memory: GraphMemory, y: Int[Tensor, "b n"], policy: Policy) -> Array:
-        """Flat states of y for one policy: the graphs of its chain but the last."""
+        """Flat states of y for one policy: the graphs of its chain but the last.
+
+        Where nothing was deleted, the placeholder policy asks for the state that the delete policy has just seen:
+        what their chains share is not run again. (At the last iteration of every text that is so.)
+        """
         check_length(Padded.of(y), self.config.max_length)
         *parts, _ = self.sessions.graphs.chains[policy]
+        last, seen, known = self._last
+        if last is not memory or not torch.equal(seen, y):
+            known = {}
+        self._last = (memory, y, known)
         feeds: dict[str, Array] = memory.feeds(parts[0].rpartition(".")[0]) | {"y": y.numpy()}
         for graph in parts:
-            feeds["h"] = self.sessions.run(graph, feeds)["states"]
+            if graph not in known:
+                known[graph] = self.sessions.run(graph, feeds)["states"]
+            feeds["h"] = known[graph]
         return feeds["h"]
 
     def delete(self, memory: GraphMemory, y: Int[Tensor, "b n"]) -> Float[Tensor, "b n 2"]:

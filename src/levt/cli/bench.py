@@ -1,0 +1,82 @@
+"""``levt bench``: how fast a model is on this machine."""
+
+import os
+import sys
+from pathlib import Path
+
+from levt.cli._model import DEFAULT
+
+
+def bench(
+    model: str = DEFAULT,
+    /,
+    *,
+    engine: tuple[str, ...] = ("torch",),
+    batch: tuple[int, ...] = (1, 32),
+    input: Path | None = None,
+    seconds: float = 5.0,
+    threads: int | None = None,
+    device: str | None = None,
+    dtype: str | None = None,
+    max_iterations: int | None = None,
+    beam: int | None = None,
+) -> None:
+    """Measure the time of one text and the throughput of batches; engines take turns, so that all meet the same load.
+
+    Args:
+        model: Name of a bundled model, a model folder, or an id of the hub (user/name).
+        engine: What runs the model; several are compared.
+        batch: Texts that go through the model together; 1 gives the time that one person waits.
+        input: File of texts, one per line; by default a few sentences of our own.
+        seconds: How long each engine is measured with each size of batch.
+        threads: Threads of each engine; by default one for every core there is.
+        device: cpu, cuda or cuda:N; by default a GPU where there is one.
+        dtype: Precision; by default the engine's own.
+        max_iterations: Stop after this many iterations (10).
+        beam: Hypotheses kept, for models that write from left to right (4).
+    """
+    import torch
+
+    from levt.cli._model import given, open_model
+    from levt.data.lines import Lines
+    from levt.engine.onnx_sessions import THREADS, thread_count
+    from levt.errors import ConfigError, InputError
+    from levt.evaluation.latency import SENTENCES, measure
+
+    for name, values in (("batch", batch), ("seconds", (seconds,)), ("threads", (threads or 1,))):
+        if not values or min(values) <= 0:
+            raise ConfigError(f"{name} must be above 0, got {', '.join(map(str, values)) or 'nothing'}")
+    if not engine:
+        raise ConfigError("engine must be named", hint="--engine torch onnx onnx-int8")
+    texts = SENTENCES if input is None else tuple(line.text for line in Lines(input, max_bytes=1 << 20) if line.text.strip())
+    if not texts:
+        raise InputError(f"{input} has no text")
+    if threads is not None:
+        os.environ[THREADS] = str(threads)
+    torch.set_num_threads(thread_count())
+    loaded = {
+        name: open_model(model, engine=name, device=device, dtype=dtype) for name in dict.fromkeys(engine)
+    }
+    kind = next(iter(loaded.values())).kind
+    gpu = f", {torch.cuda.get_device_name()}" if torch.cuda.is_available() and device != "cpu" else ""
+    print(
+        f"{model} ({kind}), {len(texts)} texts, {thread_count()} threads, torch {torch.__version__}{gpu}",
+        file=sys.stderr,
+    )
+    rows = []
+    for size in batch:
+        print(f"batch {size}: {seconds:g} s for each of {len(loaded)} engines …", file=sys.stderr)
+        settings = given(max_iterations=max_iterations, beam=beam)
+        rows += measure(loaded, texts, batch=size, seconds=seconds, settings=settings)
+    if max(row.load for row in rows) > thread_count() + 1:
+        print("this machine was busy with other work: times are upper bounds", file=sys.stderr)
+    width = max(len(name) for name in ("engine", *loaded))
+    print(
+        f"{'engine':<{width}}  batch  calls  first ms    p50 ms    p95 ms    p99 ms  texts/s  iterations  load"
+    )
+    for row in rows:
+        p50, p95, p99 = (row.percentile(share) for share in (0.5, 0.95, 0.99))
+        print(
+            f"{row.name:<{width}} {row.batch:>6} {len(row.times_ms):>6} {row.first_ms:>9.1f} {p50:>9.1f} {p95:>9.1f} "
+            f"{p99:>9.1f} {row.per_second:>8.1f} {row.iterations:>11.2f} {row.load:>5.1f}"
+        )

@@ -1,0 +1,62 @@
+"""``levt bench``: a table of what was measured, last and alone on stdout."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from levt.cli import main
+from tiny_models import save_tiny
+
+
+@pytest.fixture
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("LEVT_THREADS", "1")
+    monkeypatch.setattr(torch, "set_num_threads", lambda _: None)
+    return save_tiny(tmp_path / "model", seed=1)
+
+
+def bench(capsys: pytest.CaptureFixture[str], *args: object) -> tuple[list[list[str]], str]:
+    main(["bench", *map(str, args), "--seconds", "0.01", "--device", "cpu"])
+    said = capsys.readouterr()
+    return [line.split() for line in said.out.splitlines()], said.err
+
+
+def test_engines_side_by_side(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnx")
+    table, said = bench(capsys, model, "--engine", "torch", "onnx", "--batch", 1, 2, "--threads", 1)
+    assert [row[:2] for row in table[1:]] == [["torch", "1"], ["onnx", "1"], ["torch", "2"], ["onnx", "2"]]
+    for row in table[1:]:
+        p50, p95, p99 = map(float, row[4:7])
+        assert 0 < p50 <= p95 <= p99
+        assert int(row[2]) >= 5
+    assert "1 threads" in said
+    assert "16 texts" in said
+
+
+def test_own_texts(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = tmp_path / "lines.txt"
+    lines.write_text("A dog.\n\nTwo cats.\n", encoding="utf-8")
+    table, said = bench(capsys, model, "--input", lines, "--batch", 3, "--max-iterations", 1)
+    assert "2 texts" in said
+    assert len(table) == 2
+    assert float(table[1][8]) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--batch", "0"], "batch must be above 0, got 0"),
+        (["--seconds", "-1"], "seconds must be above 0"),
+        (["--threads", "-2"], "threads must be above 0"),
+        (["--engine", "steam"], "engine must be one of"),
+        (["--engine"], "engine must be named"),
+    ],
+)
+def test_wrong_flags(model: Path, capsys: pytest.CaptureFixture[str], flags: list[str], message: str) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["bench", str(model), *flags])
+    assert stopped.value.code == 2
+    assert message in capsys.readouterr().err
