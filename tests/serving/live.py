@@ -1,5 +1,8 @@
 """A real server on loopback, in a thread of the test, on a port that the system chooses."""
 
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -50,3 +53,22 @@ def serving(
             thread.join(60)
             assert not thread.is_alive()
             assert not service.worker.alive
+
+
+@contextmanager
+def spawned(folder: str, *flags: str) -> Iterator[str]:
+    """Run `levt serve` as a process of its own; gives its address, and ends it as a person would."""
+    command = [sys.executable, "-m", "levt", "serve", folder, "--port", "0", "--device", "cpu", *flags]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    try:
+        line = process.stderr.readline()
+        assert line.startswith("levt listens on http://127.0.0.1:"), line + process.stderr.read()
+        yield line.split()[3]
+        assert process.poll() is None, "the server has ended by itself"
+    finally:
+        process.send_signal(signal.SIGINT)
+        _, rest = process.communicate(timeout=60)
+    # What was no HTTP is noted; nothing else is.
+    assert [line for line in rest.splitlines() if "Invalid HTTP request" not in line] == []
+    assert process.returncode == 0

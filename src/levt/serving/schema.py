@@ -9,6 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Token = Annotated[int, Field(ge=0, description="Id of a token in the target vocabulary.")]
 
+Pair = Annotated[list[int], Field(min_length=2, max_length=2)]
+"""From the first character to the one after the last."""
+
 
 class Body(BaseModel):
     """A request: unknown fields, numbers as strings and not-a-numbers are refused."""
@@ -253,7 +256,7 @@ class TokenizeResponse(Tokens):
     """A text in tokens."""
 
     model: str
-    spans: list[tuple[int, int]] = Field(
+    spans: list[Pair] = Field(
         description="For each token the characters of the text (code points) that it makes up."
     )
 
@@ -300,7 +303,7 @@ class Result(Tokens):
     iterations: int
     passes: int = Field(description="Passes through a decoder.")
     stopped: Literal["unchanged", "repeated", "cycle", "limit", "empty"]
-    spans: list[tuple[int, int]] | None = Field(
+    spans: list[Pair] | None = Field(
         default=None, description="For each token the characters of the text (code points) that it makes up."
     )
     locked: list[bool] | None = Field(default=None, description="Which tokens were locked in the draft.")

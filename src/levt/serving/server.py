@@ -1,7 +1,8 @@
 """Listening: the socket, the protocol's patience, and the end. Needs the extra ``serve``."""
 
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
@@ -50,6 +51,13 @@ class Server(uvicorn.Server):
         """Begin."""
         await super().startup(sockets)
         self._begun()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Ctrl-C and SIGTERM end it in good order, and that is a good end: they are not raised again."""
+        with super().capture_signals():
+            yield
+            self._captured_signals.clear()
 
 
 def make_server(gate: Gate, *, begun: Callable[[], None] = lambda: None) -> Server:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from levt.engine.engine import Engine
 from levt.engine.refining import Job, source_parts
@@ -10,7 +11,7 @@ from levt.refine.options import Options
 from levt.refine.places import whole
 from levt.refine.request import Request, Tokens
 from levt.refine.steering import Plan, term_tokens
-from levt.text.parts import characters_of
+from levt.text.parts import byte_value, characters_of
 from levt.text.specials import SPECIALS, UNK
 from levt.text.tokenizer import Tokenizer
 
@@ -59,6 +60,11 @@ def state_job(
     )
     if any(token == UNK and lock for token, lock in zip(request.draft, request.locked, strict=True)):
         raise InputError("a piece that is not in the vocabulary cannot be locked")
+    if terms and (part := broken(request, tokenizer)):
+        raise InputError(
+            f"beside a locked part of a character, {' '.join(part)}, a term could not be read",
+            hint="lock whole characters",
+        )
     plan = with_terms(request, terms, tokenizer, ordered=ordered)
     needed = n + sum(len(tokens) for _, tokens in plan.missing) + 2
     if needed > positions:
@@ -77,6 +83,24 @@ def check_tokens(tokens: Tokens, tokenizer: Tokenizer, name: str) -> None:
                 f"{name} must be ids from {len(SPECIALS)} to {tokenizer.size - 1}, got {token} at position {i}",
                 hint="/v1/tokenize gives the tokens of a text",
             )
+
+
+def broken(request: Request, tokenizer: Tokenizer) -> list[str]:
+    """The first locked bytes that are no whole characters, none where there are no such bytes."""
+    marked = zip(tokenizer.pieces(request.draft), request.locked, strict=True)
+    for are_bytes, run in groupby(marked, key=lambda pair: pair[1] and byte_value(pair[0]) is not None):
+        pieces = [piece for piece, _ in run]
+        if are_bytes and not _is_text(bytes(byte_value(piece) or 0 for piece in pieces)):
+            return pieces
+    return []
+
+
+def _is_text(raw: bytes) -> bool:
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def with_terms(request: Request, terms: Sequence[str], tokenizer: Tokenizer, *, ordered: bool) -> Plan:
