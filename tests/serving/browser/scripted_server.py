@@ -11,7 +11,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from fastapi.responses import JSONResponse, Response, StreamingResponse
 from fastapi.staticfiles import StaticFiles
 from scripted_model import ScriptedModel
 
@@ -142,9 +142,5 @@ def build(server: ScriptedServer) -> FastAPI:
         pieces = model.vocabulary.of(tokens)
         return {"model": "scripted", "text": body.text, "tokens": tokens, "pieces": pieces, "spans": []}
 
-    @app.get("/")
-    async def index() -> Any:
-        return FileResponse(str(EDITOR / "index.html"))
-
-    app.mount("/editor", StaticFiles(directory=str(EDITOR)))
+    app.mount("/", StaticFiles(directory=str(EDITOR), html=True))
     return app

@@ -36,7 +36,7 @@ def test_pieces_become_the_same_text(editor: Any) -> None:
     draw = random.Random(1)
     rows = [draw.choices(PIECES, k=draw.randrange(9)) for _ in range(300)]
     texts, words = editor.evaluate(
-        """async (rows) => { const { joinPieces, cutWords } = await import('/editor/pieces.js');
+        """async (rows) => { const { joinPieces, cutWords } = await import('/pieces.js');
              return [rows.map(joinPieces), rows.map(cutWords)]; }""",
         rows,
     )
@@ -56,7 +56,7 @@ def test_traces_are_replayed_alike(editor: Any) -> None:
         scripts = [between(a, b) for a, b in pairwise(states)]
         traces.append(Trace.of(states[0], scripts, names.__getitem__, stopped="limit"))
     found = editor.evaluate(
-        """async (traces) => { const { frames } = await import('/editor/trace.js');
+        """async (traces) => { const { frames } = await import('/trace.js');
              const said = ({ marked, tokens }) => ({ tokens: tokens.map((t) => t.token),
                marks: marked.map(({ mark, token }) => [mark, token.token]) });
              return traces.map((trace) => frames(trace).map(said)); }""",
@@ -80,9 +80,9 @@ def test_typing_changes_only_what_was_typed(editor: Any, server: Any) -> None:
         tokens = model.encode(old)
         cases.append({"tokens": tokens, "pieces": model.vocabulary.of(tokens), "text": new})
     found = editor.evaluate(
-        """async (cases) => { const { documentOf, textOf } = await import('/editor/document.js');
-             const { newToken } = await import('/editor/trace.js');
-             const { retype } = await import('/editor/typing.js');
+        """async (cases) => { const { documentOf, textOf } = await import('/document.js');
+             const { newToken } = await import('/trace.js');
+             const { retype } = await import('/typing.js');
              const ask = async (text, inside) => (await fetch('/v1/tokenize', { method: 'POST',
                headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ text, inside }) })).json();
              const found = [];

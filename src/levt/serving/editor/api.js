@@ -95,19 +95,19 @@ export class Api {
   }
 
   models() {
-    return this.#json("/v1/models");
+    return this.#json("v1/models");
   }
 
   tokenize(text, inside = false) {
-    return this.#json("/v1/tokenize", { text, inside });
+    return this.#json("v1/tokenize", { text, inside });
   }
 
   alternatives(body, signal) {
-    return this.#json("/v1/alternatives", body, { signal });
+    return this.#json("v1/alternatives", body, { signal });
   }
 
   async step(body, signal) {
-    return (await this.#json("/v1/step", body, { signal })).result;
+    return (await this.#json("v1/step", body, { signal })).result;
   }
 
   /** Translate or refine one text; `onEvent` hears drafts and iterations as they happen. Gives the result. */

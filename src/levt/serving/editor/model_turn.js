@@ -43,7 +43,7 @@ export class ModelTurn {
   translate() {
     const { source, terms, bans } = this.session.now;
     const body = { text: source, terms, drop: bans.map((ban) => ban.text), options: this.options() };
-    return this.#turn("translate", documentOf([]), (more) => this.api.stream("/v1/translate", body, more));
+    return this.#turn("translate", documentOf([]), (more) => this.api.stream("v1/translate", body, more));
   }
 
   /** Repair the rest around what the person fixed; after a change of the source, as little as it can. */
@@ -51,7 +51,7 @@ export class ModelTurn {
     const { source, synced, doc, terms, bans } = this.session.now;
     const body = { text: source, state: stateOf(doc, banned(bans)), terms, options: this.options() };
     const action = source === synced ? "continue" : "re-sync";
-    return this.#turn(action, doc, (more) => this.api.stream("/v1/refine", body, more));
+    return this.#turn(action, doc, (more) => this.api.stream("v1/refine", body, more));
   }
 
   step() {
