@@ -46,7 +46,7 @@ def test_a_copy_is_a_whole_model(model: Path, tmp_path: Path) -> None:
 
 
 def test_into_the_model_itself(model: Path) -> None:
-    assert convert_onnx(model).graphs.folder == inside(model, "float32")
+    assert convert_onnx(model, model).graphs.folder == inside(model, "float32")
 
 
 def test_without_weights(model: Path, tmp_path: Path) -> None:
@@ -72,5 +72,14 @@ def test_the_command(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "MB" in said.err
     assert said.err.count("scores differ by") == 3
     with pytest.raises(SystemExit) as stopped:
-        main(["convert", "onnx", str(save_tiny(tmp_path / "other", "recurrent"))])
+        main(
+            [
+                "convert",
+                "onnx",
+                str(save_tiny(tmp_path / "other", "recurrent")),
+                "--out",
+                str(tmp_path / "new"),
+            ]
+        )
     assert stopped.value.code == 2
+    assert not (tmp_path / "new").exists()

@@ -44,14 +44,14 @@ def fairseq(
     print(f"{out}: {count:,} parameters, {converted.tokenizers.target.size:,} pieces", file=sys.stderr)
 
 
-def onnx(model: str, /, *, out: Path | None = None, int8: bool = False, weights: bool = True) -> None:
+def onnx(model: str, /, *, out: Path, int8: bool = False, weights: bool = True) -> None:
     """Write a model as ONNX graphs, which the engines onnx and onnx-int8 run on a CPU.
 
     Those engines write graphs for themselves when a model has none; this puts them into a folder to be kept or sent.
 
     Args:
         model: A model folder, a bundled model, or an id of the hub.
-        out: Model folder to write: a copy with the graphs; by default they go into the model's own folder.
+        out: Model folder to write, a copy with the graphs; one that holds this model already only gets the graphs.
         int8: Products of bytes: a quarter of the size, the fastest, and not quite exact.
         weights: Copy the weights, too; without them only the ONNX engines can run the copy.
     """

@@ -30,13 +30,12 @@ class Converted:
 
 
 def convert_onnx(
-    model: Path, out: Path | None = None, precision: PrecisionName = "float32", *, weights: bool = True
+    model: Path, folder: Path, precision: PrecisionName = "float32", *, weights: bool = True
 ) -> Converted:
-    """Write the graphs of a model into its folder, or, with ``out``, into a copy of it, which is new or of this model.
+    """Write the graphs of a model into a folder that holds this model, be it itself, or into a new copy of it.
 
     Without ``weights`` the copy has graphs only, and only the ONNX engines can run it.
     """
-    folder = model if out is None else out
     if same_model(folder, model):
         graphs = write_graphs(inside(folder, precision), model, precision)
     else:
