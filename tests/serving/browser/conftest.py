@@ -15,7 +15,7 @@ CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
 FLAGS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 HERE = Path(__file__).parent
 
-pytest.register_assert_rewrite("page_object")
+pytest.register_assert_rewrite("browser.page_object")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -62,7 +62,7 @@ def serve(app: Any) -> Iterator[str]:
 
 @pytest.fixture(scope="package")
 def served() -> Iterator[tuple[str, Any]]:
-    from scripted_server import ScriptedServer, build
+    from browser.scripted_server import ScriptedServer, build
 
     server = ScriptedServer()
     for address in serve(build(server)):
@@ -82,7 +82,7 @@ def server(served: tuple[str, Any]) -> Iterator[Any]:
 @pytest.fixture(scope="package")
 def profile(chromium: Any) -> Iterator[Any]:
     """A browser profile that has the editor's files at hand; each tab has a memory of its own."""
-    from page_object import new_profile
+    from browser.page_object import new_profile
 
     tabs = new_profile(chromium)
     yield tabs
@@ -92,7 +92,7 @@ def profile(chromium: Any) -> Iterator[Any]:
 @pytest.fixture
 def editor(profile: Any, served: tuple[str, Any], server: Any) -> Iterator[Any]:
     """The editor in a fresh tab, without motion; nothing may go wrong in the page, nothing go elsewhere."""
-    from page_object import open_editor
+    from browser.page_object import open_editor
 
     yield from open_editor(profile, served[0])
 
@@ -100,6 +100,6 @@ def editor(profile: Any, served: tuple[str, Any], server: Any) -> Iterator[Any]:
 @pytest.fixture
 def moving(profile: Any, served: tuple[str, Any], server: Any) -> Iterator[Any]:
     """The editor with its motion."""
-    from page_object import open_editor
+    from browser.page_object import open_editor
 
     yield from open_editor(profile, served[0], motion="no-preference")

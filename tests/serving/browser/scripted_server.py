@@ -13,8 +13,8 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from fastapi.staticfiles import StaticFiles
-from scripted_model import ScriptedModel
 
+from browser.scripted_model import ScriptedModel
 from levt.serving import schema
 
 EDITOR = files("levt.serving") / "editor"

@@ -14,7 +14,8 @@ DRAFT = "Zwei Hunde laufen über den Schnee."
 @pytest.fixture
 def real(profile: Any) -> Iterator[Any]:
     from live import serving
-    from page_object import open_editor
+
+    from browser.page_object import open_editor
 
     with serving() as running:
         yield from open_editor(profile, running.address)

@@ -10,7 +10,7 @@ NASTY = "<img src=x onerror=document.body.remove()>"
 
 
 def test_a_busy_server(editor: Any, server: Any) -> None:
-    from scripted_server import problem
+    from browser.scripted_server import problem
 
     server.trouble.append(
         problem(503, "queue_full", "64 texts are waiting", "try again", **{"Retry-After": "2"})
@@ -26,7 +26,7 @@ def test_a_busy_server(editor: Any, server: Any) -> None:
 
 
 def test_an_error_within_alternatives_and_typing(editor: Any, server: Any) -> None:
-    from scripted_server import problem
+    from browser.scripted_server import problem
 
     editor.translate("A dog runs.")
     server.trouble.append(problem(422, "unusable_text", "this cannot be used", "use something else"))
@@ -82,7 +82,7 @@ def test_no_script_may_come_from_anywhere_else(editor: Any) -> None:
 
 
 def test_a_token_is_asked_for(profile: Any, served: tuple[str, Any], server: Any) -> None:
-    from page_object import open_editor
+    from browser.page_object import open_editor
 
     server.token = "open sesame"
     for editor in open_editor(profile, served[0]):
