@@ -48,7 +48,11 @@ def bench(
             raise ConfigError(f"{name} must be above 0, got {', '.join(map(str, values)) or 'nothing'}")
     if not engine:
         raise ConfigError("engine must be named", hint="--engine torch onnx onnx-int8")
-    texts = SENTENCES if input is None else tuple(line.text for line in Lines(input, max_bytes=1 << 20) if line.text.strip())
+    texts = (
+        SENTENCES
+        if input is None
+        else tuple(line.text for line in Lines(input, max_bytes=1 << 20) if line.text.strip())
+    )
     if not texts:
         raise InputError(f"{input} has no text")
     if threads is not None:
