@@ -11,13 +11,15 @@ from contextlib import contextmanager
 from io import BufferedReader
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from levt.errors import InputError
 
 if TYPE_CHECKING:
     from levt.engine.result import Result
+    from levt.serving.client import Remote
 
+T = TypeVar("T")
 BREAKS = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 """Everything that some reader takes for the end of a line."""
 CHUNK = 1 << 20
@@ -69,7 +71,7 @@ def one_line(text: str) -> str:
     return BREAKS.sub(" ", text)
 
 
-def json_line(result: "Result") -> str:
+def json_line(result: "Result | Remote") -> str:
     """A result as JSON that stays in its line."""
     text = dumps(result.to_json(), ensure_ascii=False, separators=(",", ":"))
     return BREAKS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
@@ -117,8 +119,8 @@ class Beside:
 
 
 def respond(
-    answer: Callable[[Iterable[str]], Iterator["Result"]],
-    show: Callable[["Result"], str],
+    answer: Callable[[Iterable[str]], Iterator[T]],
+    show: Callable[[T], str],
     *,
     most: int,
     beside: Sequence[Beside] = (),

@@ -29,6 +29,8 @@ def translate(
     n_best: int | None = None,
     length_penalty: float | None = None,
     length_beam: int | None = None,
+    server: str | None = None,
+    token_file: Path | None = None,
 ) -> None:
     """Translate standard input, line by line, to standard output.
 
@@ -50,7 +52,21 @@ def translate(
         n_best: How many of them go into the JSON (1).
         length_penalty: α of the search, for models that write from left to right (1.0).
         length_beam: Lengths tried side by side, for masked models (5).
+        server: Address of a `levt serve` that does the work, http://HOST:PORT; its own model is used.
+        token_file: File with the bearer token that the server asks for.
     """
+    if server is not None:
+        from levt.cli._remote import translate_remotely
+
+        elsewhere = {"engine": engine if engine != "torch" else None, "device": device, "dtype": dtype,
+                     "teacher": teacher, "beam": beam, "n_best": n_best, "length_penalty": length_penalty,
+                     "length_beam": length_beam}  # fmt: skip
+        translate_remotely(
+            server, token_file, model=None if model == DEFAULT else model, json=json, keep=keep, terms=terms,
+            ordered=ordered, drop=drop, batch_size=batch_size, max_iterations=max_iterations,
+            empty_gap_penalty=empty_gap_penalty, elsewhere=elsewhere,
+        )  # fmt: skip
+        return
     from levt.cli._lines import Beside, json_line, one_line, respond
     from levt.cli._model import given, open_model
 
