@@ -1,67 +1,86 @@
-"""``levt demo``: runs without a model, says so, and shows the oracle's edits."""
+"""``levt demo``: trains through the front door, shows edits, and uses what it has learnt when it is run again.
+
+How well the model repairs is tested in tests/system.
+"""
 
 import json
-import subprocess
-import sys
+import random
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from levt.cli import main
-from levt.cli.demo import EXAMPLES, Example, cut, oracle_trace
-from levt.edits.trace import Trace
+from levt.data.store import Store
+from levt.recipes.typos import LONGEST, examples, misspelt, sentence, typo_corpus
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.title)
-def test_every_version_is_reached_and_the_last_is_confirmed(example: Example) -> None:
-    trace = oracle_trace(example)
-    texts = ["".join(t.piece for t in state).replace("▁", " ").strip() for state in trace.states()]
-    assert texts == [*example.versions, example.versions[-1]]
-    assert trace.iterations[-1].script.is_identity
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the demo has run for a few steps."""
+    folder = tmp_path_factory.mktemp("demo") / "kept"
+    main(["demo", "--steps", "4", "--out", str(folder)])
+    return folder
 
 
-def test_cut_takes_words_or_characters() -> None:
-    assert cut("Über 3 Dinge, die's gibt!", characters=False) == [
-        "▁Über", "▁3", "▁Dinge", ",", "▁die", "'", "s", "▁gibt", "!"
-    ]  # fmt: skip
-    assert cut("ab c.", characters=True) == ["▁a", "b", "▁c", "."]
-    assert cut("", characters=False) == cut("  ", characters=True) == []
-
-
-def test_edits_to_stdout_the_note_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
-    main(["demo"])
-    out, err = capsys.readouterr()
-    assert "No model is involved" in err
-    assert "oracle" in err
-    assert "No model" not in out
-    assert "\x1b" not in out
-    assert "[-ist öffnend ihr-] {+öffnet ihren+}" in out
-    assert out.count("\nresult") == len(EXAMPLES)
-    for example in EXAMPLES:
-        assert example.title in out
-        assert example.versions[-1] in out
-
-
-def test_json_lines_are_traces(capsys: pytest.CaptureFixture[str]) -> None:
-    main(["demo", "--json"])
-    lines = capsys.readouterr().out.splitlines()
-    traces = [Trace.from_json(json.loads(line)) for line in lines]
-    assert [trace.text for trace in traces] == [example.versions[-1] for example in EXAMPLES]
-
-
-def test_html_is_written_and_a_bad_path_is_an_error(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_it_shows_a_dozen_texts_and_says_how_well_it_did(
+    kept: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    main(["demo", "--html", str(tmp_path / "demo.html")])
-    text = (tmp_path / "demo.html").read_text(encoding="utf-8")
-    assert text.count("<section>") == len(EXAMPLES)
-    assert "No model is involved" in text
-    with pytest.raises(SystemExit) as stopped:
+    main(["demo", "--steps", "4", "--out", str(kept)])
+    out, err = capsys.readouterr()
+    assert out.count("\nresult") == out.count("draft ") == 12
+    assert out.count(" ms, ") == 12
+    assert "\x1b" not in out
+    assert "200 unseen sentences: " in err
+    assert "What to try next:" in err
+    assert f"--model {kept}/run/best" in err
+    assert "step 4" not in err, "the model was there already"
+
+
+def test_without_a_folder_nothing_stays(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(
+        "levt.recipes.typos.typo_corpus", lambda folder: typo_corpus(folder, train=300, dev=4)
+    )
+    main(["demo", "--steps", "2"])
+    err = capsys.readouterr().err
+    assert "step 2" in err
+    assert "levt demo --out demo" in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_json_and_html(kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["demo", "--steps", "4", "--out", str(kept), "--json", "--html", str(tmp_path / "demo.html")])
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert len(lines) == 12
+    assert all({"draft", "wanted", "text", "iterations", "trace"} <= line.keys() for line in lines)
+    assert (tmp_path / "demo.html").read_text("utf-8").count("<section") == 12
+    with pytest.raises(SystemExit) as stop:
         main(["demo", "--html", str(tmp_path / "missing" / "demo.html")])
-    assert stopped.value.code == 2
+    assert stop.value.code == 2
     assert "cannot write" in capsys.readouterr().err
 
 
-def test_no_torch_is_loaded() -> None:
-    code = "import sys; from levt.cli import main; main(['demo', '--json']); sys.exit('torch' in sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=60)
+def test_the_grammar_and_the_slips() -> None:
+    rng = random.Random(5)
+    for _ in range(200):
+        right = sentence(rng)
+        assert misspelt(right, rng, 0) == right
+        once = misspelt(right, rng, 1)
+        assert abs(len(once) - len(right)) <= 1
+    pairs = list(islice(examples(3), 2000))
+    unchanged = sum(wrong == right for wrong, right in pairs) / 2000
+    assert 0.15 < unchanged < 0.25
+    assert list(islice(examples(3), 5)) == pairs[:5]
+
+
+def test_the_corpus(tmp_path: Path) -> None:
+    store = Store.open(typo_corpus(tmp_path, train=500, dev=10) / "train")
+    assert store.has_draft
+    assert 450 < len(store) <= 500
+    assert max(store.longest(field) for field in store.fields) + 2 <= LONGEST
+    # Words that are spelt right are one token each; those with a slip fall to pieces.
+    assert store.longest("target") == 7
+    assert store.tokens("source") == store.tokens("draft") > store.tokens("target")

@@ -1,138 +1,140 @@
-"""``levt demo``: a few texts and the edits that improve them. Knows no model."""
+"""``levt demo``: a tiny model learns to repair typing errors, here and now, and shows its edits."""
 
-import re
-from dataclasses import dataclass
-from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from levt.edits.trace import Trace
+    from levt.engine.model import Model
+    from levt.engine.result import Result
 
-NOTE = (
-    "No model is involved here. The versions of each text were written by hand; the edits between them come "
-    "from the oracle, the expert that teaches the model: the fewest deletions and insertions that lead from "
-    "one version to the next."
+UNSEEN = 12345
+"""Seed of the sentences that are shown; the model learnt from others."""
+SHOWN = 12
+JUDGED = 200
+"""Sentences shown, and sentences from which the share repaired is told."""
+
+INTRODUCTION = (
+    "A Levenshtein Transformer learns to repair typing errors, from 20,000 sentences of a small grammar. It\n"
+    "starts from random weights and takes about a minute on one core; nothing is downloaded."
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Example:
-    """A text in versions, each better than the one before."""
-
-    title: str
-    versions: tuple[str, ...]
-    lang: str = "en"
-    source: str | None = None
-    characters: bool = False
-    """Edit characters instead of words."""
-
-
-EXAMPLES = (
-    Example(
-        title="Typing errors, edited by character",
-        versions=(
-            "We recieved you're ordr yesterday an will ship it tommorow.",
-            "We received your order yesterday and will ship it tomorrow.",
-        ),
-        characters=True,
-    ),
-    Example(
-        title="A clumsy translation, improved in two iterations",
-        versions=(
-            "Die Bäckerin ist öffnend ihr Laden bevor die Sonne geht auf.",
-            "Die Bäckerin öffnet ihren Laden bevor die Sonne geht auf.",
-            "Die Bäckerin öffnet ihren Laden, bevor die Sonne aufgeht.",
-        ),
-        lang="de",
-        source="The baker opens her shop before the sun rises.",
-    ),
-    Example(
-        title="A sentence becomes a headline",
-        versions=(
-            "The city council has decided on Tuesday that the old bridge will stay closed until next spring.",
-            "City council decides: old bridge stays closed until spring",
-        ),
-    ),
-    Example(
-        title="Written from nothing, with the repetition that a first try in parallel often has",
-        versions=(
-            "",
-            "Ein kleiner kleiner Vogel singt singt am am Morgen.",
-            "Ein kleiner Vogel singt am frühen Morgen ein Lied.",
-        ),
-        lang="de",
-        source="A little bird sings a song in the early morning.",
-    ),
-    Example(
-        title="Nothing to improve: one iteration that only confirms",
-        versions=("The train leaves at nine.",),
-    ),
-)
-
-
-def cut(text: str, *, characters: bool) -> list[str]:
-    """The pieces of a text: words and punctuation marks, or characters.
-
-    >>> cut("A dog runs.", characters=False)
-    ['▁A', '▁dog', '▁runs', '.']
-    >>> cut("A dog", characters=True)
-    ['▁A', '▁d', 'o', 'g']
-    """
-    unit = r"\S" if characters else r"\w+|[^\w\s]"
-    return [re.sub(r"^\s+", "▁", piece) for piece in re.findall(rf"\s*(?:{unit})", f" {text}")]
-
-
-def oracle_trace(example: Example) -> "Trace":
-    """The edits of the oracle from version to version, and a last iteration that finds nothing to do."""
-    from levt.edits.script import between
-    from levt.edits.trace import Trace
-    from levt.text.specials import SPECIALS
-
-    versions = [cut(version, characters=example.characters) for version in example.versions]
-    vocabulary = [*SPECIALS, *dict.fromkeys(piece for version in versions for piece in version)]
-    tokens = [[vocabulary.index(piece) for piece in version] for version in versions]
-    scripts = [
-        between(before, after) for before, after in zip(tokens, [*tokens[1:], tokens[-1]], strict=True)
-    ]
-    return Trace.of(tokens[0], scripts, vocabulary.__getitem__, stopped="unchanged")
-
-
-def demo(json: bool = False, html: Path | None = None) -> None:
-    """Show how texts are improved by deleting and inserting, without a model.
+def demo(
+    out: Path | None = None, steps: int | None = None, json: bool = False, html: Path | None = None
+) -> None:
+    """Train a tiny model to repair typing errors, in about a minute, and watch it edit.
 
     Args:
-        json: Print the traces as JSON, one per line, instead of coloured text.
-        html: Also write them to this file, as a page for the browser.
+        out: Keep the model and its run in this folder; run it again to go on or to use the model at once.
+        steps: Train for so many steps instead of those of the recipe typo-repair.
+        json: Print the results as JSON, one per line, instead of coloured text.
+        html: Also write the edits to this file, as a page for the browser.
     """
-    from rich.console import Console
+    import sys
+    from json import dumps
+    from tempfile import TemporaryDirectory
 
-    from levt.edits.render_html import page, section
-    from levt.edits.render_terminal import show
     from levt.errors import InputError
 
-    traces = [oracle_trace(example) for example in EXAMPLES]
-    if html is not None:
-        parts = [
-            section(trace, title=example.title, source=example.source, lang=example.lang)
-            for example, trace in zip(EXAMPLES, traces, strict=True)
-        ]
-        try:
-            html.write_text(
-                page(parts, title="levt: text generation by editing", note=NOTE), encoding="utf-8"
-            )
-        except OSError as error:
-            raise InputError(
-                f"cannot write {html}: {error.strerror}", hint="name a file in an existing folder"
-            ) from None
-    Console(stderr=True).print(NOTE, style="dim", highlight=False)
-    console = Console(highlight=False)
-    for example, trace in zip(EXAMPLES, traces, strict=True):
+    if html is not None and not html.absolute().parent.is_dir():
+        raise InputError(f"cannot write {html}: there is no folder {html.parent}")
+    print(INTRODUCTION, file=sys.stderr, flush=True)
+    with TemporaryDirectory(prefix="levt-demo-") as temporary:
+        model = _learnt(out or Path(temporary), steps)
+        wrong, right = _unseen(JUDGED)
+        results = [model.refine(text, draft=text) for text in wrong[:SHOWN]]
+        answers = results + model.refine(wrong[SHOWN:], draft=wrong[SHOWN:])
         if json:
-            print(dumps(trace.to_json(), ensure_ascii=False))
-            continue
+            for text, wanted, result in zip(wrong, right, results, strict=False):
+                print(dumps({"draft": text, "wanted": wanted, **result.to_json()}, ensure_ascii=False))
+        else:
+            _show(model, wrong, right, results)
+        if html is not None:
+            _write_page(html, results)
+    before = sum(text == wanted for text, wanted in zip(wrong, right, strict=True))
+    after = sum(result.text == wanted for result, wanted in zip(answers, right, strict=True))
+    iterations = sum(result.iterations for result in answers) / JUDGED
+    print(
+        f"\n{JUDGED} unseen sentences: {before / JUDGED:.0%} were right as they were, {after / JUDGED:.0%} are now,"
+        f" after {iterations:.1f} iterations on average",
+        file=sys.stderr,
+    )
+    print(_next(out), file=sys.stderr)
+
+
+def _learnt(folder: Path, steps: int | None) -> "Model":
+    """Train in a folder, or go on, or find that it is done."""
+    import dataclasses
+
+    import torch
+
+    from levt.engine.model import load
+    from levt.recipes.experiment import finished, run
+    from levt.recipes.typos import typo_corpus, typo_repair
+
+    # Two threads wait for each other more than they help here, and much more where something else runs.
+    torch.set_num_threads(1)
+    corpus = folder / "corpus"
+    if not corpus.exists():
+        typo_corpus(folder)
+    recipe = typo_repair()
+    training = recipe.training if steps is None else dataclasses.replace(recipe.training, max_steps=steps)
+    experiment = dataclasses.replace(
+        recipe, corpus=corpus, out=folder / "run", device="cpu", training=training
+    )
+    if not finished(experiment):
+        run(experiment)
+    return load(folder / "run" / "best", device="cpu")
+
+
+def _unseen(count: int) -> tuple[list[str], list[str]]:
+    from itertools import islice
+
+    from levt.recipes.typos import examples
+
+    pairs = list(islice(examples(UNSEEN), count))
+    return [wrong for wrong, _ in pairs], [right for _, right in pairs]
+
+
+def _show(model: "Model", wrong: list[str], right: list[str], results: list["Result"]) -> None:
+    """Each text with its edits, how long it took, and whether it is right."""
+    import time
+
+    from rich.console import Console
+
+    from levt.edits.render_terminal import show
+
+    console = Console(highlight=False)
+    for text, wanted, result in zip(wrong, right, results, strict=False):
+        begun = time.perf_counter()
+        model.refine(text, draft=text)
+        milliseconds = 1000 * (time.perf_counter() - begun)
+        verdict = "repaired" if text != wanted else "right as it was"
+        if result.text != wanted:
+            verdict = f"wrong, it was: {wanted}"
         console.print()
-        console.print(example.title, style="bold", markup=False)
-        if example.source is not None:
-            console.print(f"source  {example.source}", markup=False, soft_wrap=not console.is_terminal)
-        show(trace, console)
+        show(result.trace, console)
+        console.print(
+            f"        {result.iterations} iterations, {milliseconds:.0f} ms, {verdict}", style="dim"
+        )
+
+
+def _write_page(path: Path, results: list["Result"]) -> None:
+    from levt.edits.render_html import page, section
+
+    parts = [section(result.trace, title=f"Sentence {i}") for i, result in enumerate(results, 1)]
+    text = page(parts, title="levt: typing errors repaired by editing", note=INTRODUCTION)
+    path.write_text(text, encoding="utf-8")
+
+
+def _next(out: Path | None) -> str:
+    folder = "demo" if out is None else str(out)
+    text = "The old sialor sells hsi bicycle."
+    lines = ["", "What to try next:"]
+    if out is None:
+        lines.append("  levt demo --out demo          keeps the model, so that you can use it:")
+    lines += [
+        f'  levt show "{text}" --draft "{text}" --model {folder}/run/best',
+        "  levt train                    lists the recipes; `levt prepare` makes a corpus of your own",
+    ]
+    return "\n".join(lines)
