@@ -69,6 +69,7 @@ def spawned(folder: str, *flags: str) -> Iterator[str]:
     finally:
         process.send_signal(signal.SIGINT)
         _, rest = process.communicate(timeout=60)
-    # What was no HTTP is noted; nothing else is.
-    assert [line for line in rest.splitlines() if "Invalid HTTP request" not in line] == []
+    # What was no HTTP, or was cut off at the end, may be noted; a failure of the server may not.
+    assert "Traceback" not in rest, rest
+    assert "ERROR" not in rest, rest
     assert process.returncode == 0
