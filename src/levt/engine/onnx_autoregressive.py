@@ -23,7 +23,7 @@ def write_step(writer: Writer, network: Autoregressive) -> None:
     tower, layers = network.decoder, writer.layers("step")
     g = layers.g
     y = g.input("y", ["b", "c"], np.int64)
-    real = g.input("real", ["b", "s"], np.int32)
+    real = g.input("real", ["b", "s"], np.bool_)
     before = [
         tuple(g.input(f"past_{part}.{i}", ["r", tower.heads, "t", tower.head]) for part in ("key", "value"))
         for i in range(tower.depth)

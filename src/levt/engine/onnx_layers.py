@@ -3,7 +3,7 @@
 Between attention layers a batch lies flat, [b·n, d]; the tests hold every piece to the network it describes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from torch import Tensor, nn
@@ -17,8 +17,8 @@ from levt.text.specials import PAD
 
 HIDDEN = -1e30
 """Score of a place that must not be looked at."""
-INT32 = 6
-"""How ONNX calls whole numbers of 32 bits."""
+FLOAT = 1
+"""How ONNX calls single precision."""
 
 
 def array(tensor: Tensor) -> Array:
@@ -33,10 +33,27 @@ class Layers:
     def __init__(self, name: str, weights: Weights, precision: Precision, activation: Activation) -> None:
         self.g, self.precision, self.activation = Graph(name, weights), precision, activation
 
-    def real(self, y: str) -> str:
-        """1 on tokens, 0 on padding, as attention wants it."""
+    def padding(self, y: str) -> str:
+        """What is added to the scores of places to hide the padding of y, [b, 1, 1, n]."""
+        return self.hidden(self.g.op("Equal", y, self.g.constant(PAD)), [1, 2])
+
+    def absent(self, real: str) -> str:
+        """The same for a memory of which ``real`` says what is no padding, [b, 1, 1, s]."""
+        return self.hidden(self.g.op("Not", real), [1, 2])
+
+    def future(self, y: str) -> str:
+        """The same for everything behind a place, [1, 1, n, n]; padding is on the right, so that is hidden, too."""
         g = self.g
-        return g.op("Cast", g.op("Not", g.op("Equal", y, g.constant(PAD))), to=INT32)
+        n = g.op("Squeeze", g.op("Shape", y, start=1))
+        column = g.op("Range", g.constant(0), n, g.constant(1))
+        later = g.op("Greater", column, g.op("Unsqueeze", column, g.constant([1])))
+        return self.hidden(later, [0, 1])
+
+    def hidden(self, where: str, axes: Sequence[int]) -> str:
+        """Very negative numbers where something is true, finite, so that a row of padding gives no NaN."""
+        g = self.g
+        numbers = g.op("Mul", g.op("Cast", where, to=FLOAT), g.constant(HIDDEN, np.float32))
+        return g.op("Unsqueeze", numbers, g.constant(axes))
 
     def embed(
         self, embedder: Embedder, key: str, table: Tensor, name: str, y: str, place: str | None = None
@@ -63,34 +80,48 @@ class Layers:
         gain, bias = g.weight(f"{key}.weight", array(norm.weight)), g.weight(f"{key}.bias", array(norm.bias))
         return g.op("LayerNormalization", x, gain, bias, axis=-1, epsilon=norm.eps)
 
-    def linear(self, x: str, linear: nn.Linear, key: str, *, positive: bool = False) -> str:
-        """A linear map of flat rows."""
-        weight, bias = array(linear.weight), array(linear.bias)
+    def linear(
+        self, x: str, linear: nn.Linear, key: str, *, scale: Array | float = 1.0, positive: bool = False
+    ) -> str:
+        """A linear map of flat rows, its outputs scaled."""
+        factor = np.broadcast_to(np.asarray(scale, np.float32), (linear.out_features,))
+        weight, bias = array(linear.weight) * factor[:, None], array(linear.bias) * factor
         return self.precision.linear(self.g, x, key, weight, bias, positive=positive)
-
-    def rows(self, x: str, y: str, width: int) -> str:
-        """Flat states as rows like those of y, [b, n, width]."""
-        g = self.g
-        return g.op("Reshape", x, g.op("Concat", g.op("Shape", y), g.constant([width]), axis=0))
 
     def flat(self, x: str, width: int) -> str:
         """Rows as flat states."""
         return self.g.op("Reshape", x, self.g.constant([-1, width]))
 
+    def heads(self, x: str, y: str, heads: int, size: int) -> str:
+        """Flat states as rows like those of y, each head by itself: [b, h, n, e]."""
+        g = self.g
+        shape = g.op("Concat", g.op("Shape", y), g.constant([heads, size]), axis=0)
+        return g.op("Transpose", g.op("Reshape", x, shape), perm=[0, 2, 1, 3])
+
+    def queries_keys_values(self, x: str, part: SelfAttention, key: str) -> tuple[str, ...]:
+        """Flat queries, keys and values; queries have the 1/√e already."""
+        d = part.heads * part.head
+        scale = np.ones(3 * d, np.float32)
+        scale[:d] = part.head**-0.5
+        qkv = self.linear(x, part.qkv, f"{key}.qkv", scale=scale)
+        return self.g.ops("Split", qkv, count=3, axis=-1, num_outputs=3)
+
     def look(self, x: str, part: SelfAttention, key: str, y: str, *, causal: bool = False) -> str:
         """Every token of y looks at every other, or at those before it."""
-        d = part.heads * part.head
-        qkv = self.rows(self.linear(x, part.qkv, f"{key}.qkv"), y, 3 * d)
-        q, k, v = self.g.ops("Split", qkv, count=3, axis=-1, num_outputs=3)
-        # Padding is on the right: where nobody looks ahead, nobody sees it.
-        seen = self.attend(part.heads, q, k, v, "" if causal else self.real(y), unidirectional=int(causal))
-        return self.linear(self.flat(seen, d), part.out, f"{key}.out")
+        parts = self.queries_keys_values(x, part, key)
+        q, k, v = (self.heads(x, y, part.heads, part.head) for x in parts)
+        seen = self.attend(q, k, v, self.future(y) if causal else self.padding(y))
+        return self.linear(self.flat(seen, part.heads * part.head), part.out, f"{key}.out")
 
-    def attend(self, heads: int, q: str, k: str, v: str, real: str, **more: int) -> str:
-        """``softmax(q kᵀ / √e) v`` over what is real."""
-        inputs = (q, k, v, "", real) if real else (q, k, v)
-        scores = {"num_heads": heads, "mask_filter_value": HIDDEN}
-        return self.g.op("MultiHeadAttention", *inputs, domain="com.microsoft", **scores, **more)
+    def attend(self, q: str, k: str, v: str, hidden: str | None = None) -> str:
+        """``softmax(q kᵀ + hidden) v`` as rows, [b, n, h, e].
+
+        These operators and not MultiHeadAttention: as fast, and versions of ONNX Runtime agree about them.
+        """
+        g = self.g
+        scores = g.op("MatMul", q, g.op("Transpose", k, perm=[0, 1, 3, 2]))
+        scores = scores if hidden is None else g.op("Add", scores, hidden)
+        return g.op("Transpose", g.op("MatMul", g.op("Softmax", scores, axis=-1), v), perm=[0, 2, 1, 3])
 
     def activated(self, x: str) -> str:
         """The nonlinearity."""
@@ -136,19 +167,15 @@ class Layers:
     ) -> tuple[str, tuple[str, str]]:
         """One block over one more token of each row, which sees those before it; gives the longer cache, too."""
         g, part, cache = self.g, block.self_attention, ("", "")
-        d = part.heads * part.head
+        shape = g.constant([-1, part.heads, 1, part.head])
 
         def look(z: str) -> str:
             nonlocal cache
-            qkv = self.linear(z, part.qkv, f"{key}.self_attention.qkv")
-            qkv = g.op("Reshape", qkv, g.constant([-1, 1, 3 * d]))
-            q, k, v = g.ops("Split", qkv, count=3, axis=-1, num_outputs=3)
-            inputs = (q, k, v, "", "", "", *past)
-            seen, *longer = g.ops(
-                "MultiHeadAttention", *inputs, count=3, domain="com.microsoft", num_heads=part.heads
-            )
-            cache = (longer[0], longer[1])
-            return self.linear(self.flat(seen, d), part.out, f"{key}.self_attention.out")
+            parts = self.queries_keys_values(z, part, f"{key}.self_attention")
+            q, k, v = (g.op("Reshape", part, shape) for part in parts)
+            cache = (g.op("Concat", past[0], k, axis=2), g.op("Concat", past[1], v, axis=2))
+            seen = self.flat(self.attend(q, *cache), part.heads * part.head)
+            return self.linear(seen, part.out, f"{key}.self_attention.out")
 
         x = self.around(x, block, "self_norm", key, look)
         return self.rest(x, block, key, y=y, kv=kv, real=real), cache
@@ -157,12 +184,13 @@ class Layers:
         """What follows self-attention."""
         part, feed = block.cross_attention, block.feed_forward
         if part is not None and kv is not None:
-            d, heads, name = part.heads * part.head, part.heads, f"{key}.cross_attention"
+            heads, size, name = part.heads, part.head, f"{key}.cross_attention"
             query, out = part.query, part.out
 
             def across(z: str) -> str:
-                q = self.rows(self.linear(z, query, f"{name}.query"), y, d)
-                return self.linear(self.flat(self.attend(heads, q, *kv, real), d), out, f"{name}.out")
+                q = self.heads(self.linear(z, query, f"{name}.query", scale=size**-0.5), y, heads, size)
+                seen = self.attend(q, *kv, self.absent(real))
+                return self.linear(self.flat(seen, heads * size), out, f"{name}.out")
 
             x = self.around(x, block, "cross_norm", key, across)
 

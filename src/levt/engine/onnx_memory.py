@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import torch
-from jaxtyping import Float, Int, Int32
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from levt.engine.onnx_graph import Array
@@ -20,11 +20,9 @@ class GraphMemory(Memory):
     """For each decoder tower the keys and values of its layers, one after another."""
 
     @classmethod
-    def of(
-        cls, towers: Mapping[str, Float[Tensor, "l b h s e"]], real: Int32[Tensor, "b s"]
-    ) -> "GraphMemory":
-        """The memory of what the encoder gave."""
-        return cls(torch.empty(*real.shape, 0), Padded(real.ne(0)), {}, towers=towers)
+    def of(cls, towers: Mapping[str, Float[Tensor, "l b h s e"]], layout: Padded) -> "GraphMemory":
+        """The memory of sources that lie so."""
+        return cls(torch.empty(*layout.real.shape, 0), layout, {}, towers=towers)
 
     def select(self, rows: Int[Tensor, "r"]) -> "GraphMemory":
         """The memory of some rows; all of them in their order are nothing new."""
@@ -32,7 +30,7 @@ class GraphMemory(Memory):
             return self
         layout = self.padded.select(rows)
         towers = {name: kv.index_select(1, rows) for name, kv in self.towers.items()}
-        return GraphMemory(torch.empty(*layout.real.shape, 0), layout, {}, towers=towers)
+        return GraphMemory.of(towers, layout)
 
     def join(self, other: Memory, width: int) -> "GraphMemory":
         """These rows and then those of another batch; no source is longer than ``width``."""
@@ -48,7 +46,7 @@ class GraphMemory(Memory):
                 columns = min(width, block.shape[3])
                 place[:, :, :, :columns] = block[:, :, :, :columns]
             towers[name] = joined
-        return GraphMemory(torch.empty(*layout.real.shape, 0), layout, {}, towers=towers)
+        return GraphMemory.of(towers, layout)
 
     @property
     def padded(self) -> Padded:
@@ -60,4 +58,4 @@ class GraphMemory(Memory):
         """Inputs of a graph that looks at the memory: views, nothing is copied."""
         kv: Array = self.towers[tower].numpy()
         found = {f"{('key', 'value')[i % 2]}.{i // 2}": part for i, part in enumerate(kv)}
-        return {"real": self.padded.real.to(torch.int32).numpy(), **found}
+        return {"real": self.padded.real.numpy(), **found}

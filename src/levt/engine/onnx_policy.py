@@ -22,14 +22,11 @@ class GraphNetwork(nn.Module):
 
     def encode(self, x: Int[Tensor, "b s"]) -> GraphMemory:
         """Read padded sources."""
-        check_length(Padded.of(x), self.config.max_length)
+        layout = Padded.of(x)
+        check_length(layout, self.config.max_length)
         found = self.sessions.run("encode", {"x": x.numpy()})
-        towers = {
-            name.removeprefix("kv."): torch.from_numpy(kv)
-            for name, kv in found.items()
-            if name.startswith("kv.")
-        }
-        return GraphMemory.of(towers, torch.from_numpy(found["real"]))
+        towers = {name.removeprefix("kv."): torch.from_numpy(kv) for name, kv in found.items()}
+        return GraphMemory.of(towers, layout)
 
 
 class GraphPolicy(GraphNetwork):

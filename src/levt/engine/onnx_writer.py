@@ -36,7 +36,7 @@ class Writer:
         layers.g.write(self.folder / f"{layers.g.name}.onnx")
 
     def encode(self, towers: Sequence[Tower]) -> None:
-        """Sources → keys and values of every layer of every tower, [2 l, b, h, s, e], and what is no padding."""
+        """Sources → keys and values of every layer of every tower, [2 l, b, h, s, e]."""
         network, layers = self.network, self.layers("encode")
         g, encoder = layers.g, network.encoder
         x = g.input("x", ["b", "s"], np.int64)
@@ -53,7 +53,6 @@ class Writer:
             kv = g.op("Reshape", kv, g.op("Concat", g.op("Shape", x), parts, axis=0))
             kv = g.op("Transpose", kv, perm=[2, 0, 3, 1, 4])
             g.output(f"kv.{tower.name}", kv, [2 * tower.depth, "b", tower.heads, "s", tower.head])
-        g.output("real", layers.real(x), ["b", "s"], np.int32)
         self.finish(layers)
         self.chains["encode"] = ["encode"]
 
@@ -74,7 +73,7 @@ class Writer:
         self, layers: Layers, h: str, tower: Tower, first: int, last: int, y: str, *, causal: bool = False
     ) -> str:
         """Some blocks of a tower over whole states y."""
-        real = layers.g.input("real", ["b", "s"], np.int32)
+        real = layers.g.input("real", ["b", "s"], np.bool_)
         for i, kv in enumerate(self.memory(layers, tower, first, last), first):
             block = tower.blocks[i]
             assert isinstance(block, Block)
