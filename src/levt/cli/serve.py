@@ -18,6 +18,7 @@ def serve(
     engine: str = "torch",
     device: str | None = None,
     dtype: str | None = None,
+    threads: int | None = None,
     rows: int = 64,
     tokens: int = 8192,
     max_bytes: int = 1 << 20,
@@ -40,6 +41,7 @@ def serve(
         engine: What runs the model.
         device: cpu, cuda or cuda:N; by default a GPU where there is one.
         dtype: float32, bfloat16 or float16; by default bfloat16 on a GPU, float32 elsewhere.
+        threads: Threads among which the texts of an iteration are shared out on a CPU; by default one per core.
         rows: Most texts that go through the model together.
         tokens: Most tokens that go through the model together, padding counted.
         max_bytes: Largest request.
@@ -53,9 +55,11 @@ def serve(
     import importlib
     import sys
 
+    import torch
+
     from levt.cli._model import open_model
     from levt.engine.batching import Budget
-    from levt.errors import MissingExtra
+    from levt.errors import ConfigError, MissingExtra
     from levt.serving.limits import Limits
 
     for package in ("fastapi", "uvicorn", "prometheus_client"):
@@ -76,9 +80,15 @@ def serve(
         queue=queue,
         seconds=seconds,
     )
+    if threads is not None and threads < 1:
+        raise ConfigError(f"threads must be at least 1, got {threads}")
     token = None if token_file is None else read_token(token_file)
     loaded = open_model(model, engine=engine, device=device, dtype=dtype)
-    service = Service(loaded, Path(model).name or model, limits, Budget(rows=rows, tokens=tokens))
+    threads = max(torch.get_num_threads(), 1) if threads is None else threads
+    # Texts are shared out among threads; threads inside an operation would only wait for each other.
+    torch.set_num_threads(1)
+    budget = Budget(rows=rows, tokens=tokens)
+    service = Service(loaded, Path(model).name or model, limits, budget, threads)
     local = host in LOCAL
     # On loopback only the names of this machine are answered to: a page that makes its own name point here is not.
     hosts = (*LOCAL, *allow_host) if local else ((host, *allow_host) if allow_host else None)

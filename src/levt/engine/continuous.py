@@ -43,14 +43,14 @@ class Continuous(Protocol):
 class Steppable(Protocol):
     """An engine that refines continuously."""
 
-    def continuous(self) -> Continuous:
-        """A batch with nothing in it."""
+    def continuous(self, threads: int = 1) -> Continuous:
+        """A batch with nothing in it; on a CPU its rows may be shared out among threads."""
         ...
 
 
-def continuous(engine: Engine) -> Continuous:
+def continuous(engine: Engine, threads: int = 1) -> Continuous:
     """A batch with nothing in it, as good as the engine can do it."""
-    return engine.continuous() if isinstance(engine, Steppable) else AtOnce(engine)
+    return engine.continuous(threads) if isinstance(engine, Steppable) else AtOnce(engine)
 
 
 class Rolling:

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from levt.edits.state import State
 from levt.engine.alternatives import Found, Place, ask
+from levt.engine.chunked import Chunked
 from levt.engine.continuous import Continuous, Rolling, distinct
 from levt.errors import ConfigError
 from levt.policy.config import ModelConfig
@@ -77,10 +78,14 @@ class TorchEngine:
         )
         return refine(self.network, self._rows(memory, rows), requests, guidance)
 
-    def continuous(self) -> Continuous:
+    def continuous(self, threads: int = 1) -> Continuous:
         """Algorithm 2 on requests that come and go; read plainly, whatever an engine made of this one does."""
         assert isinstance(self.network, Policy)
-        return Rolling(partial(TorchEngine.encode, self), self.config, self.network, self.device)
+        # What runs without weights of torch has threads of its own.
+        own = next(self.network.parameters(), None) is not None
+        cpu = self.device.type == "cpu"
+        policy = Chunked(self.network, threads if own else 1) if cpu else self.network
+        return Rolling(partial(TorchEngine.encode, self), self.config, policy, self.device)
 
     def alternatives(self, places: Sequence[Place]) -> list[Found]:
         """What else could stand in some places: one pass, or two where a place has several placeholders."""

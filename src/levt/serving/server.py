@@ -14,9 +14,11 @@ from levt.serving.gate import Gate
 
 def listen(host: str, port: int) -> socket.socket:
     """A socket on a free port; port 0 lets the system choose one."""
+    if not 0 <= port <= 65535:
+        raise ConfigError(f"port must be between 0 and 65535, got {port}")
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    except (OSError, UnicodeError, OverflowError) as error:
+    except (OSError, UnicodeError) as error:
         raise ConfigError(f"host {host!r} is not an address of this machine: {error}") from None
     family, kind, protocol, _, address = found[0]
     listening = socket.socket(family, kind, protocol)
@@ -24,7 +26,7 @@ def listen(host: str, port: int) -> socket.socket:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
         listening.listen(1024)
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         listening.close()
         raise ConfigError(
             f"cannot listen on {host} port {port}: {error}",

@@ -29,7 +29,12 @@ class Service:
     """One model, answering."""
 
     def __init__(
-        self, model: Model, name: str, limits: Limits | None = None, budget: Budget | None = None
+        self,
+        model: Model,
+        name: str,
+        limits: Limits | None = None,
+        budget: Budget | None = None,
+        threads: int = 1,
     ) -> None:
         if model.kind != "levt":
             raise ConfigError(
@@ -40,7 +45,7 @@ class Service:
         self.limits, budget = limits or Limits(), budget or model.budget
         self.metrics = Metrics()
         scheduler = Scheduler(rows=budget.rows, tokens=budget.tokens, queue=self.limits.queue)
-        self.worker = Worker(self.engine, scheduler, self.metrics)
+        self.worker = Worker(self.engine, scheduler, self.metrics, threads=threads)
         self.metrics.watch("levt_waiting", "Texts that wait for a place.", lambda: scheduler.waiting)
         self.metrics.watch("levt_running", "Texts on their way.", lambda: scheduler.running)
 

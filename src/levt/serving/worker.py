@@ -71,14 +71,17 @@ class Worker:
         scheduler: Scheduler,
         observer: Observer | None = None,
         clock: Callable[[], float] = time.monotonic,
+        threads: int = 1,
     ) -> None:
+        """For an engine; on a CPU the rows of a turn may be shared out among ``threads``."""
         self.engine, self.scheduler, self.observer, self.clock = engine, scheduler, observer, clock
         self._changed = threading.Condition()
         self._works: dict[Ticket, Work] = {}
         self._gone: list[Work] = []
         self._places: list[tuple[Place, Future[Found]]] = []
         self._closing = False
-        self._batch = continuous(engine)
+        self.threads = threads
+        self._batch = continuous(engine, threads)
         self._running: dict[Ticket, Work] = {}
         self._thread = threading.Thread(target=self._run, name="levt-worker", daemon=True)
 
@@ -268,7 +271,7 @@ class Worker:
     def _rescue(self) -> None:
         """After a failure everything on its way begins anew, alone, so that only what is to blame fails again."""
         works = list(self._running.values())
-        self._batch = continuous(self.engine)
+        self._batch = continuous(self.engine, self.threads)
         for work in works:
             if work.future.cancelled():
                 continue
