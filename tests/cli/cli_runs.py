@@ -58,10 +58,11 @@ def toy(folder: Path) -> Path:
     return folder
 
 
-def start(folder: Path, *command: str) -> subprocess.Popen[str]:
-    """A command of levt in a process group of its own, with one thread."""
+def start(folder: Path, *command: str, processes: int = 1) -> subprocess.Popen[str]:
+    """A command of levt in a process group of its own, with one thread; by torchrun if in several processes."""
+    torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
     return subprocess.Popen(
-        [sys.executable, "-m", "levt", *command],
+        [sys.executable, *(torchrun if processes > 1 else []), "-m", "levt", *command],
         cwd=folder,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         start_new_session=True,

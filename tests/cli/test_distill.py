@@ -157,6 +157,18 @@ def test_a_chain_stops_goes_on_and_skips_what_is_done(folder: Path) -> None:
     assert "resuming at step 30" in said
 
 
+@pytest.mark.slow
+def test_a_chain_of_two_processes(folder: Path) -> None:
+    """Both train the teacher, share the decoding and train the student; one of them speaks."""
+    command = ["chain", "toy.py:ar", "toy.py:levt", "--out", "both", "--distillation.shard", "5"]
+    short = ["--teacher.training.max-steps", "6", "--student.training.max-steps", "6"]
+    said = finish(start(folder, *command, *short, processes=2))
+    assert said.count("student: both/student/best") == 1
+    assert len(Store.open(folder / "both" / "corpus" / "train")) == 80
+    assert not (folder / "both" / "corpus.work").exists()
+    assert levt.load(folder / "both" / "student" / "best").kind == "levt"
+
+
 def test_help_of_a_chain(capsys: pytest.CaptureFixture[str]) -> None:
     main(["chain", "--help"])
     assert "usage: levt chain TEACHER STUDENT" in capsys.readouterr().out

@@ -39,6 +39,15 @@ def test_help_lists_the_recipes(capsys: pytest.CaptureFixture[str]) -> None:
         assert "wmt14-en-de-levt" in shown
 
 
+def test_help_of_a_recipe_says_how_its_corpus_is_made(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["train", "wmt14-en-de-ar", "--help"])
+    assert stop.value.code == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "levt prepare --train train.en train.de --dev newstest2013.en newstest2013.de" in shown
+    assert "--training.max-steps" in shown
+
+
 def test_every_field_is_a_flag(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -127,5 +136,6 @@ def test_killed_again_and_again_it_ends_as_if_nothing_had_been(folder: Path) -> 
         "best",
         "checkpoints",
         "experiment.json",
+        "finished.json",
         "log.jsonl",
     ]

@@ -97,16 +97,22 @@ def test_words_are_found_as_the_language_needs_it(
     assert Metric(name="bleu").score(["abcdefgh"], ["abcdefxy"]) == 0
 
 
-def test_finished(corpus: Path, tmp_path: Path) -> None:
+def test_finished(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     experiment = toy_experiment(corpus, tmp_path / "run")
     assert not finished(experiment)
     run(experiment)
     assert finished(experiment)
     longer = dataclasses.replace(experiment, training=dataclasses.replace(experiment.training, max_steps=9))
     assert not finished(longer)
+    # Killed at once: what the shorter run left does not make the longer one finished.
+    monkeypatch.setattr(module.Trainer, "run", lambda self: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        run(longer)
+    monkeypatch.undo()
+    assert not finished(longer)
     assert run(longer).step == 9
     assert finished(longer)
-    (tmp_path / "run" / "experiment.json").write_text("{", encoding="utf-8")
+    (tmp_path / "run" / "finished.json").write_text("{", encoding="utf-8")
     assert not finished(longer)
 
 

@@ -1,5 +1,6 @@
 """Train a teacher, distil, train a student: the whole way in one command that can be run again."""
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -13,7 +14,8 @@ def chain(argv: Sequence[str]) -> None:
 
     TEACHER and STUDENT are recipes, as `levt train` takes them; every field of theirs is a flag, and so
     are those of the distillation: `levt chain TEACHER STUDENT --help` lists them. Each step goes on where
-    it stopped and is skipped when it is done. The student's best model is OUT/student/best.
+    it stopped and is skipped when it is done. The student's best model is OUT/student/best. Under torchrun
+    all processes train, and decode, together.
     """
     if len(argv) < 2 or argv[0].startswith("-") or argv[1].startswith("-"):
         print((chain.__doc__ or "").replace("\n    ", "\n"))
@@ -45,13 +47,13 @@ def chain(argv: Sequence[str]) -> None:
         prog=f"levt chain {argv[0]} {argv[1]}",
         args=list(argv[2:]),
     )
-    done = run_chain(
-        found, say=lambda text: print(text, file=sys.stderr), bar=lambda: bar("decoding", "sentences")
-    )
-    print(
-        f"student: {found.out / 'student' / 'best'}" if done else "stopped; run again to go on",
-        file=sys.stderr,
-    )
+
+    def say(text: str) -> None:
+        if os.environ.get("RANK", "0") == "0":
+            print(text, file=sys.stderr)
+
+    done = run_chain(found, say=say, bar=lambda: bar("decoding", "sentences"))
+    say(f"student: {found.out / 'student' / 'best'}" if done else "stopped; run again to go on")
 
 
 RAW = True

@@ -1,5 +1,6 @@
 """Train a model by a recipe; run it again to go on where it stopped."""
 
+import inspect
 import sys
 from collections.abc import Sequence
 
@@ -24,11 +25,12 @@ def train(argv: Sequence[str]) -> None:
 
     from levt.recipes.experiment import Experiment, run
 
-    default = recipe(argv[0])
+    default, known = recipe(argv[0]), recipes()
     experiment = tyro.cli(
         tyro.conf.AvoidSubcommands[Experiment],
         default=default,
         prog=f"levt train {argv[0]}",
+        description=inspect.getdoc(known[argv[0]]) if argv[0] in known else None,
         args=list(argv[1:]),
     )
     standing = run(experiment)

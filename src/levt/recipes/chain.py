@@ -54,7 +54,7 @@ def run_chain(
         say(f"teacher: done, {teacher.out / 'best'}")
     else:
         say(f"teacher: training in {teacher.out}")
-        run(teacher)
+        run(teacher, stay=True)
         if not finished(teacher):
             return False
     say(f"distilling to {student.corpus}")

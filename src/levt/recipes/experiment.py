@@ -29,16 +29,18 @@ from levt.policy.card import Card
 from levt.policy.config import ModelConfig, PostEditingConfig
 from levt.policy.folder import Tokenizers, load_folder, save_folder
 from levt.policy.levt import LevT
+from levt.recipes.shards import write_whole
 from levt.recipes.teaching import TEACHING, Teaching, teaching_lessons
 from levt.refine.decoders import options_of
 from levt.refine.options import Options
 from levt.text.tokenizer import Tokenizer
 from levt.training.checkpoint import Standing
 from levt.training.config import TrainingConfig
-from levt.training.log import read_log
 from levt.training.loop import Trainer, Validation
 
 AnyConfig = ModelConfig
+FINISHED = "finished.json"
+"""The settings of a run that has reached its end."""
 UNKNOWN = 5
 """Stands for a vocabulary size that the corpus will tell."""
 
@@ -84,8 +86,11 @@ class Experiment:
         return self.device or ("cuda" if torch.cuda.is_available() else "cpu")
 
 
-def run(experiment: Experiment) -> Standing:
-    """Train, or go on where a run in the same folder has stopped; gives where it stands in the end."""
+def run(experiment: Experiment, *, stay: bool = False) -> Standing:
+    """Train, or go on where a run in the same folder has stopped; gives where it stands in the end.
+
+    Where several processes train together and will do so again, they must ``stay`` together.
+    """
     tokenizers = Tokenizers(*load_tokenizers(experiment.corpus))
     store = Store.open(experiment.corpus / "train")
     config = sized(experiment.model, tokenizers)
@@ -105,15 +110,16 @@ def run(experiment: Experiment) -> Standing:
         device=experiment.where,
     )
     if trainer.world.first:
-        (experiment.out / "experiment.json").write_text(
-            json.dumps(settings, indent=1) + "\n", encoding="utf-8"
-        )
+        write_whole(experiment.out / "experiment.json", settings, indent=1)
     try:
         standing = trainer.run()
+        if trainer.world.first and trainer.over:
+            write_whole(experiment.out / FINISHED, settings, indent=1)
         trainer.world.barrier()  # whoever goes on from here finds the first one's files
         return standing
     finally:
-        trainer.world.leave()
+        if not stay:
+            trainer.world.leave()
 
 
 def identity_of(store: Store) -> str:
@@ -124,15 +130,11 @@ def identity_of(store: Store) -> str:
 
 def finished(experiment: Experiment) -> bool:
     """Whether a run with these settings has reached its end in its folder."""
-    settings, log = experiment.out / "experiment.json", experiment.out / "log.jsonl"
-    if not (settings.is_file() and log.is_file() and (experiment.out / "best").is_dir()):
-        return False
     try:
-        same = json.loads(settings.read_text("utf-8")) == as_json(experiment)
-    except ValueError:
+        known = json.loads((experiment.out / FINISHED).read_text("utf-8"))
+    except (OSError, ValueError):
         return False
-    records = read_log(log)
-    return same and bool(records) and records[-1]["event"] == "end"
+    return bool(known == as_json(experiment)) and (experiment.out / "best").is_dir()
 
 
 def sized(config: AnyConfig, tokenizers: Tokenizers) -> AnyConfig:

@@ -132,12 +132,13 @@ def held(lock: Path, *, wait: bool = False) -> Iterator[bool]:
         yield True
 
 
-def write_whole(path: Path, value: Any) -> None:
+def write_whole(path: Path, value: Any, *, indent: int | None = None) -> None:
     """Write JSON so that it is on the disk, whole, or not there under this name."""
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with partial.open("w", encoding="utf-8") as file:
-            json.dump(value, file, separators=(",", ":"), ensure_ascii=False)
+            json.dump(value, file, indent=indent, ensure_ascii=False)
+            file.write("\n")
             file.flush()
             os.fsync(file.fileno())
         partial.replace(path)
