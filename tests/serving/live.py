@@ -50,7 +50,8 @@ def serving(
             yield Live(service, address_of(listening), stop)
         finally:
             stop()
-            thread.join(60)
+            # Whoever hangs on is cut off after the seconds a request may take, and some.
+            thread.join(120)
             assert not thread.is_alive()
             assert not service.worker.alive
 
