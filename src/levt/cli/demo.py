@@ -114,8 +114,9 @@ def _show(model: "Model", wrong: list[str], right: list[str], results: list["Res
             verdict = f"wrong, it was: {wanted}"
         console.print()
         show(result.trace, console)
+        rounds = "1 iteration" if result.iterations == 1 else f"{result.iterations} iterations"
         console.print(
-            f"        {result.iterations} iterations, {milliseconds:.0f} ms, {verdict}", style="dim"
+            f"        {rounds}, {milliseconds:.0f} ms, {verdict}", style="dim", markup=False, soft_wrap=True
         )
 
 
