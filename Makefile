@@ -2,7 +2,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3)
 VENV   := .venv
 BIN    := $(VENV)/bin
-EXTRAS := dev,eval,serve,onnx
+EXTRAS := dev,eval,serve,onnx,ray,docs,ja
 # On a machine with a GPU: `make CONSTRAINTS= test` takes the CUDA build of torch.
 CONSTRAINTS ?= constraints-cpu.txt
 PIP    := $(BIN)/python -m pip install --quiet $(if $(CONSTRAINTS),-c $(CONSTRAINTS))
