@@ -11,6 +11,7 @@ from typing import Any, Literal
 import torch
 from torch import nn
 
+from levt.data.mixture import Mixture
 from levt.data.pack import Packed
 from levt.data.prepare import load_tokenizers
 from levt.data.store import Store
@@ -53,6 +54,10 @@ class Experiment:
     """Folder that ``levt prepare`` or ``levt distill`` has written."""
     out: Path
     """Folder of the run: checkpoints, log, and the best model as ``best``."""
+    times: int = 1
+    """How often each training example of the corpus counts, where more are mixed in."""
+    more: tuple[Path, ...] = ()
+    """Other corpora with the same tokenizer whose training examples are mixed in, once each (synthetic ones, say)."""
     model: AnyConfig
     """The network; its vocabulary sizes are those of the corpus."""
     roll_in: RollIn = field(default_factory=RollIn)
@@ -80,6 +85,10 @@ class Experiment:
     name: str = "model"
     """Name of the model in its card."""
 
+    def __post_init__(self) -> None:
+        problems = [] if self.times >= 1 else [f"times must be at least 1, got {self.times}"]
+        raise_all(ConfigError, "experiment", problems)
+
     @property
     def where(self) -> str:
         """The device."""
@@ -92,7 +101,7 @@ def run(experiment: Experiment, *, stay: bool = False) -> Standing:
     Where several processes train together and will do so again, they must ``stay`` together.
     """
     tokenizers = Tokenizers(*load_tokenizers(experiment.corpus))
-    store = Store.open(experiment.corpus / "train")
+    store = training_store(experiment)
     config = sized(experiment.model, tokenizers)
     check_lengths(experiment, config, store)
     torch.manual_seed(experiment.training.seed)
@@ -120,6 +129,15 @@ def run(experiment: Experiment, *, stay: bool = False) -> Standing:
     finally:
         if not stay:
             trainer.world.leave()
+
+
+def training_store(experiment: Experiment) -> Store:
+    """The training examples: of the corpus alone, or mixed with those of others."""
+    own = Store.open(experiment.corpus / "train")
+    if not experiment.more and experiment.times == 1:
+        return own
+    others = [(Store.open(folder / "train"), 1) for folder in experiment.more]
+    return Mixture([(own, experiment.times), *others])
 
 
 def identity_of(store: Store) -> str:
@@ -250,6 +268,9 @@ def save_best(experiment: Experiment, model: nn.Module, tokenizers: Tokenizers, 
 def as_json(experiment: Experiment) -> dict[str, Any]:
     """All settings as JSON values."""
     settings: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(experiment), default=str))
-    if experiment.teaching is None:  # as before there was such a setting
+    # As before there were such settings: a run that was finished then is finished now.
+    if experiment.teaching is None:
         del settings["teaching"]
+    if not experiment.more and experiment.times == 1:
+        del settings["times"], settings["more"]
     return {**settings, "kind": experiment.model.kind}
