@@ -44,7 +44,7 @@ class Mixture(Store):
     def __repr__(self) -> str:
         return f"Mixture({', '.join(f'{times} × {store!r}' for store, times in self.parts)})"
 
-    def __reduce__(self) -> tuple[Any, tuple[list[tuple[str, int]]]]:
+    def __reduce__(self) -> tuple[Any, tuple[Any]]:
         return open_mixture, ([(str(store.folder), times) for store, times in self.parts],)
 
 
