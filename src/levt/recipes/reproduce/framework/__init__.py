@@ -1,0 +1,1 @@
+"""A chain of steps that is done once, whatever interrupts it, and says how it came about. Knows no model."""

@@ -1,0 +1,1 @@
+"""Steps that reproductions share: prepare, train, distil, tune, decode, score, time. Knows no table of the paper."""

@@ -1,0 +1,12 @@
+"""Which files a reproduction reads, under the folder that ``--data`` names."""
+
+QUICK = (
+    "--data is a folder with one folder for each set: multi30k-en-de, europarl-en-de, software-en-ro, tatoeba-en-ro, "
+    "ro-sts-en-ro, software-en-ja, tatoeba-en-ja, package-synopsis, newstest; docs/results/README.md lists their files"
+)
+PAPER = (
+    "--data is a folder with wmt16-ro-en, wmt14-en-de, wat17-en-ja and gigaword, each with train, dev and test "
+    "(.ro .en, .en .de, .en .ja, .article .title); docs/results/README.md says what they are"
+)
+LAYOUT = {"toy": None, "quick": QUICK, "paper": PAPER}
+"""What to say where a file is missing."""

@@ -1,0 +1,93 @@
+"""The step that trains a model: ``OUT/model``, in half precision, and ``OUT/log.jsonl``. Goes on after a kill."""
+
+import shutil
+from collections.abc import Mapping
+from typing import Any
+
+from levt.imitation.objective import ObjectiveConfig
+from levt.imitation.roll_in import RollIn
+from levt.policy.card import Card
+from levt.policy.config import ModelConfig, config_from_json
+from levt.policy.folder import load_folder, save_folder
+from levt.recipes.experiment import UNKNOWN, Experiment, finished, run
+from levt.recipes.reproduce.framework.runner import StepStopped
+from levt.recipes.reproduce.framework.setting import Setting
+from levt.recipes.reproduce.framework.step import Job, Step
+from levt.recipes.reproduce.parts.prepare import CORPUS
+from levt.recipes.reproduce.parts.sizes import Size, size
+from levt.recipes.reproduce.parts.task import Task
+from levt.recipes.teaching import TEACHING
+from levt.training.config import TrainingConfig
+
+MODEL, LOG, RUN = "model", "log.jsonl", "run"
+
+
+def train_step(
+    task: Task, setting: Setting, corpus: Step, kind: str, *, label: str, seed: int = 1,
+    model: Mapping[str, Any] | None = None, roll_in: Mapping[str, Any] | None = None,
+) -> Step:  # fmt: skip
+    """Train a kind of model on a corpus, with the scale's sizes and what is given beside them."""
+    chosen = size(setting.scale)
+    fields = {**chosen.network(kind), "dropout": task.dropout, "joint_embeddings": not task.separate}
+    training = chosen.training(kind)
+    config = {
+        "kind": kind,
+        "model": {**fields, **(model or {})},
+        "training": training,
+        "roll_in": dict(roll_in or {}),
+        "metric": task.selection,
+        "tokenize": task.tokenize,
+        "dev_limit": chosen.dev_limit,
+        "seed": seed,
+    }
+    name = f"{task.name}.{label}" + (f".seed{seed}" if seed != 1 else "")
+    return Step(
+        label=name, run=train, inputs={"corpus": corpus}, config=config, resumes=True,
+        seconds=seconds_of(chosen, kind, training),
+    )  # fmt: skip
+
+
+def seconds_of(chosen: Size, kind: str, training: Mapping[str, Any]) -> float:
+    """How long a training takes, by what was measured on one H200, or on a core for the toy."""
+    tokens = float(training["max_steps"] * training["tokens"] * training.get("accumulate", 1))
+    return chosen.overhead + tokens / chosen.rates.get(kind, chosen.rates["levt"])
+
+
+def train(job: Job) -> None:
+    """Train by the settings, keep the best model by the dev set."""
+    experiment = experiment_of(job)
+    run(experiment)
+    if not finished(experiment):
+        raise StepStopped(f"{job.label} was stopped", hint="run the same command again to go on")
+    best = load_folder(experiment.out / "best")
+    note = {"label": job.label, **dict(best.config.training or {})}
+    save_folder(
+        job.out / MODEL, best.model, best.tokenizers, Card(name=job.label), dtype="float16", training=note
+    )
+    shutil.copyfile(experiment.out / LOG, job.out / LOG)
+    shutil.rmtree(experiment.out)
+
+
+def experiment_of(job: Job) -> Experiment:
+    """The experiment that the settings of a step describe."""
+    config = job.config
+    kind: str = config["kind"]
+    return Experiment(
+        corpus=job.inputs["corpus"] / CORPUS,
+        out=job.out / RUN,
+        model=network(kind, config["model"]),
+        roll_in=RollIn(**config["roll_in"]),
+        objective=ObjectiveConfig(),
+        teaching=TEACHING[kind][0]() if kind in TEACHING else None,
+        training=TrainingConfig(**config["training"], seed=config["seed"]),
+        metric=config["metric"],
+        tokenize=config["tokenize"],
+        dev_limit=config["dev_limit"],
+        name=job.label,
+    )
+
+
+def network(kind: str, fields: Mapping[str, Any]) -> ModelConfig:
+    """A network by its kind and the fields that are not as they are by default."""
+    open_sizes = {"source_vocabulary": UNKNOWN, "target_vocabulary": UNKNOWN}
+    return config_from_json({"kind": kind, **open_sizes, **fields})

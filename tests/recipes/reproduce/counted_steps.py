@@ -1,0 +1,69 @@
+"""Steps that note every time they are done: for chains without a model."""
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from levt.errors import InputError
+from levt.recipes.reproduce.framework.report import Report, Section, Table
+from levt.recipes.reproduce.framework.step import Job, Step
+
+
+def work(job: Job) -> None:
+    """Note the time, join what the inputs hold, and wait as long as told."""
+    diary = Path(job.config["diary"])
+    with diary.open("a", encoding="utf-8") as file:
+        file.write(f"{job.label} began\n")
+    if job.config.get("fails"):
+        raise InputError("this cannot be done", hint="do something else")
+    (job.out / "half").write_text("half", encoding="utf-8")
+    time.sleep(job.config.get("wait", 0.0))
+    read = [
+        (path / "text").read_text("utf-8") if path.is_dir() else path.read_text("utf-8").strip()
+        for _, path in sorted(job.inputs.items())
+    ]
+    (job.out / "text").write_text(f"{job.config['says']}({','.join(read)})", encoding="utf-8")
+    with diary.open("a", encoding="utf-8") as file:
+        file.write(f"{job.label} ended\n")
+
+
+def last(job: Job) -> None:
+    """A report of one cell."""
+    text = (job.inputs["text"] / "text").read_text("utf-8")
+    table = Table(columns=["what", "number"], rows=[[text, 1.25], ["nothing", None]])
+    Report(sections=[Section(heading="All", text="As found.", table=table)], signatures=["sig:1"]).write(
+        job.out
+    )
+
+
+def step(diary: Path, label: str, inputs: Mapping[str, Step | Path] | None = None, **fields: Any) -> Step:
+    """A step that says its label."""
+    known = {name: fields.pop(name) for name in ("wait", "fails", "says") if name in fields}
+    config = {"diary": str(diary), "says": label, **known}
+    return Step(label=label, run=work, inputs=inputs or {}, config=config, **{"seconds": 0.1, **fields})
+
+
+def began(diary: Path) -> list[str]:
+    """The steps that were begun, in order."""
+    lines = diary.read_text("utf-8").splitlines() if diary.exists() else []
+    return [line.split()[0] for line in lines if line.endswith("began")]
+
+
+class Quiet:
+    """A watch that remembers."""
+
+    def __init__(self) -> None:
+        self.finished_steps: list[str] = []
+
+    def planned(self, steps: list[Step], done: int) -> None:
+        self.done = done
+
+    def started(self, step: Step) -> None:
+        pass
+
+    def told(self, step: Step, text: str) -> None:
+        pass
+
+    def finished(self, step: Step, seconds: float) -> None:
+        self.finished_steps.append(step.label)

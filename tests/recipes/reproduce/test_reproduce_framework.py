@@ -1,0 +1,220 @@
+"""Chains of steps without a model: done once, whatever happens."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from counted_steps import Quiet, began, last, step
+
+from levt.errors import ConfigError, InputError
+from levt.recipes.reproduce import Reproduction
+from levt.recipes.reproduce.framework.publish import publish
+from levt.recipes.reproduce.framework.runner import Outcome, StepFailed, next_step, run_chain
+from levt.recipes.reproduce.framework.setting import Setting
+from levt.recipes.reproduce.framework.step import Step, chain, check_files
+from levt.recipes.reproduce.framework.workplace import Workplace
+
+
+def diamond(diary: Path, *, left: str = "left", file: Path | None = None) -> Step:
+    """A first step, two that read it, and the goal; the first may read a file."""
+    first = step(diary, "first", {} if file is None else {"file": file})
+    sides = {"a": step(diary, "left", {"x": first}, says=left), "b": step(diary, "right", {"x": first})}
+    return step(diary, "goal", sides)
+
+
+@pytest.fixture(autouse=True)
+def findable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps that run in processes of their own find the functions of these tests."""
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+
+
+def run(goal: Step, work: Path, *, parallel: int = 1, minutes: float | None = None) -> Outcome:
+    return run_chain(goal, Workplace(work), Quiet(), parallel=parallel, minutes=minutes)
+
+
+def text_of(goal: Step, work: Path) -> str:
+    return (Workplace(work).place(goal) / "text").read_text("utf-8")
+
+
+def test_each_step_is_done_once_and_a_change_does_what_is_behind_it(tmp_path: Path) -> None:
+    diary, work = tmp_path / "diary", tmp_path / "work"
+    assert run(diamond(diary), work).complete
+    assert began(diary) == ["first", "left", "right", "goal"]
+    assert text_of(diamond(diary), work) == "goal(left(first()),right(first()))"
+    assert run(diamond(diary), work).complete
+    assert len(began(diary)) == 4
+    assert run(diamond(diary, left="other"), work).complete
+    assert began(diary)[4:] == ["left", "goal"]
+
+
+def test_files_count_by_content_and_not_by_place(tmp_path: Path) -> None:
+    diary, work, file = tmp_path / "diary", tmp_path / "work", tmp_path / "file"
+    file.write_text("one")
+    run(diamond(diary, file=file), work)
+    moved = tmp_path / "folder" / "file"
+    moved.parent.mkdir()
+    moved.write_text("one")
+    assert diamond(diary, file=moved).digest == diamond(diary, file=file).digest
+    moved.write_text("other")
+    from levt.recipes.reproduce.framework.step import checksum
+
+    checksum.cache_clear()
+    assert diamond(diary, file=moved).digest != diamond(diary, file=file).digest
+
+
+def test_all_missing_files_are_named_at_once(tmp_path: Path) -> None:
+    goal = step(
+        tmp_path / "d",
+        "goal",
+        {"a": tmp_path / "one", "b": step(tmp_path / "d", "x", {"f": tmp_path / "two"})},
+    )
+    with pytest.raises(InputError, match=r"(?s)2 problems.*one is missing.*two is missing.*hint: look"):
+        check_files(goal, hint="look")
+
+
+def test_a_label_is_no_part_of_a_step(tmp_path: Path) -> None:
+    diary, work = tmp_path / "diary", tmp_path / "work"
+    run(step(diary, "name", says="x"), work)
+    renamed = step(diary, "other-name", says="x")
+    assert run(renamed, work).complete
+    assert began(diary) == ["name"]
+    assert text_of(renamed, work) == "x()"
+
+
+def test_a_workplace_can_be_moved_and_thinned_out(tmp_path: Path) -> None:
+    diary, work = tmp_path / "diary", tmp_path / "work"
+    run(diamond(diary), work)
+    elsewhere = tmp_path / "elsewhere"
+    shutil.move(work, elsewhere)
+    place = Workplace(elsewhere)
+    first = chain(diamond(diary))[0]
+    (place.place(first) / "text").unlink()
+    # Nobody needs it: the goal is done.
+    assert run(diamond(diary), elsewhere).complete
+    assert len(began(diary)) == 4
+    # Now somebody does.
+    assert run(diamond(diary, left="other"), elsewhere).complete
+    assert began(diary)[4:] == ["first", "left", "goal"]
+
+
+def test_what_is_beyond_the_budget_is_left_and_the_rest_is_done(tmp_path: Path) -> None:
+    diary, work = tmp_path / "diary", tmp_path / "work"
+
+    def goal() -> Step:
+        long = step(diary, "long", seconds=100.0)
+        return step(diary, "goal", {"a": long, "b": step(diary, "short")}, seconds=1.0)
+
+    outcome = run(goal(), work, minutes=1.0)
+    assert not outcome.complete
+    assert [one.label for one in outcome.left] == ["long", "goal"]
+    assert outcome.seconds == pytest.approx(101.0)
+    assert began(diary) == ["short"]
+    assert run(goal(), work, minutes=2.0).complete
+    assert began(diary) == ["short", "long", "goal"]
+
+
+def test_side_by_side_gives_the_same(tmp_path: Path) -> None:
+    diary, work = tmp_path / "diary", tmp_path / "work"
+    assert run(diamond(diary), work, parallel=2).complete
+    assert sorted(began(diary)) == ["first", "goal", "left", "right"]
+    assert text_of(diamond(diary), work) == "goal(left(first()),right(first()))"
+    stamp = Workplace(work).stamp(diamond(diary))
+    assert stamp is not None
+    assert set(stamp["inputs"]) == {"a", "b"}
+
+
+def test_which_step_comes_next(tmp_path: Path) -> None:
+    diary = tmp_path / "diary"
+    short, long = step(diary, "short", seconds=1.0), step(diary, "long", seconds=5.0)
+    timed = step(diary, "timed", alone=True)
+    behind = step(diary, "behind", {"x": short})
+    waiting = [timed, short, long, behind]
+    assert next_step(waiting, [], 1, 99.0) is timed
+    assert next_step(waiting, [], 2, 99.0) is long
+    assert next_step(waiting, [], 2, 2.0) is short
+    assert next_step([timed, behind], [short], 2, 99.0) is None
+    assert next_step([timed], [], 2, 99.0) is timed
+    assert next_step([long], [timed], 2, 99.0) is None
+    assert next_step([long], [short, timed], 2, 99.0) is None
+    # What does not fit must not keep out what runs alone.
+    assert next_step([long, timed], [], 2, 2.0) is timed
+
+
+@pytest.mark.parametrize("parallel", [1, 2])
+def test_a_step_that_fails_says_so_and_leaves_nothing(tmp_path: Path, parallel: int) -> None:
+    diary, work = tmp_path / "diary", tmp_path / "work"
+    goal = step(diary, "goal", {"x": step(diary, "bad", fails=True)})
+    with pytest.raises(StepFailed, match=r"bad: this cannot be done\nhint: do something else"):
+        run(goal, work, parallel=parallel)
+    assert [one.label for one in Workplace(work).pending(goal)] == ["bad", "goal"]
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+sys.path.insert(0, {here!r})
+from counted_steps import Quiet, step
+from levt.recipes.reproduce.framework.runner import run_chain
+from levt.recipes.reproduce.framework.workplace import Workplace
+
+diary, work = Path({diary!r}), Path({work!r})
+first = step(diary, "first")
+run_chain(step(diary, "goal", {{"x": step(diary, "slow", {{"x": first}}, wait={wait})}}), Workplace(work), Quiet())
+"""
+
+
+def test_a_kill_loses_one_step_at_most(tmp_path: Path) -> None:
+    diary, work = tmp_path / "diary", tmp_path / "work"
+    here = str(Path(__file__).parent)
+    filled = {"here": here, "diary": str(diary), "work": str(work)}
+    process = subprocess.Popen([sys.executable, "-c", SCRIPT.format(**filled, wait=60.0)])
+    try:
+        end = time.monotonic() + 60
+        while not any(work.glob(".slow-*.partial/half")) and time.monotonic() < end:
+            time.sleep(0.02)
+    finally:
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    assert began(diary) == ["first", "slow"]
+    first = step(diary, "first")
+    goal = step(diary, "goal", {"x": step(diary, "slow", {"x": first}, wait=60.0)})
+    assert [one.label for one in Workplace(work).pending(goal)] == ["slow", "goal"]
+    again = step(diary, "goal", {"x": step(diary, "slow", {"x": first}, wait=0.0)})
+    assert run(again, work).complete
+    assert began(diary) == ["first", "slow", "slow", "goal"]
+
+
+def test_the_page_has_the_findings_and_all_provenance(tmp_path: Path) -> None:
+    diary, work, out = tmp_path / "diary", tmp_path / "work", tmp_path / "out"
+    file = tmp_path / "set" / "file"
+    file.parent.mkdir()
+    file.write_text("one")
+    goal = Step(label="page", run=last, inputs={"text": diamond(diary, file=file)}, config={"seed": 7})
+    run(goal, work)
+    made = Reproduction(name="thing", title="A thing", goal=lambda setting: goal)
+    setting = Setting(scale="toy")
+    page = publish(made, goal, Workplace(work), setting, out).read_text("utf-8")
+    assert "findings/thing.md" in page
+    (out / "findings").mkdir()
+    (out / "findings" / "thing.md").write_text("It agrees.")
+    page = publish(made, goal, Workplace(work), setting, out).read_text("utf-8")
+    assert "It agrees." in page
+    assert "| goal(left(first(one)),right(first(one))) | 1.25 |" in page
+    assert "`sig:1`" in page
+    known = json.loads((out / "thing.json").read_text("utf-8"))["provenance"]
+    assert known["seeds"] == [7]
+    assert known["data"] == {"set/file": known["steps"][0]["data"]["file"]["sha256"]}
+    assert [one["label"] for one in known["steps"]] == ["first", "left", "right", "goal", "page"]
+    assert {"hardware", "versions", "code"} <= set(known["where"][0])
+    assert str(tmp_path) not in json.dumps({**known, "steps": []})
+
+
+def test_settings_are_checked() -> None:
+    with pytest.raises(ConfigError, match="seeds must be between 1 and 20, got 0"):
+        Setting(seeds=0)
