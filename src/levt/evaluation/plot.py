@@ -1,4 +1,4 @@
-"""The two pictures of the paper: quality against time, and when sentences are done. Needs matplotlib."""
+"""The pictures of the paper: quality against time or limits, and when sentences are done. Needs matplotlib."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -49,4 +49,14 @@ def iterations(ended: Mapping[int, float], path: Path) -> None:
     """The share of sentences that ended at each number of iterations, as ``Effort.ended`` has it."""
     figure, axes = _figure("iterations", "sentences, %")
     axes.bar([str(number) for number in ended], [100 * part for part in ended.values()])
+    _save(figure, path)
+
+
+def lines(series: Mapping[str, Mapping[int, float]], path: Path, *, x: str, y: str) -> None:
+    """One named line per system, such as BLEU against the most iterations allowed."""
+    figure, axes = _figure(x, y)
+    for name, points in series.items():
+        axes.plot(list(points), list(points.values()), marker="o", label=name)
+    axes.set_xticks(sorted({at for points in series.values() for at in points}))
+    axes.legend(frameon=False)
     _save(figure, path)

@@ -1,0 +1,84 @@
+"""Leave alone: the smallest reluctance to edit with which post-editing helps for sure. Knows no model.
+
+Real drafts are mostly right, and every needless edit makes one worse. ``min_edit`` says how probable an edit must be.
+It is chosen on a dev set, among values of which 1 means to leave everything as it is. A value may be chosen only where
+neither BLEU nor TER is worse than doing nothing, and one of them is better by more than chance explains: so what
+helps on the dev set by luck alone is not taken, and where nothing helps the drafts stay as they are.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from levt.errors import ConfigError, raise_all
+from levt.evaluation.score import Score
+from levt.recipes.post_editing_judge import compared
+
+VALUES = (0.0, 0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99)
+LEAVE_ALONE = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tried:
+    """What a value gave on the dev set."""
+
+    min_edit: float
+    bleu: Score
+    ter: Score
+    allowed: bool
+    """Whether it is better than doing nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibration:
+    """The value to use, and why."""
+
+    min_edit: float
+    """What was chosen; 1 where no other value was good enough."""
+    bleu: Score
+    """Of doing nothing."""
+    ter: Score
+    """Of doing nothing."""
+    tried: tuple[Tried, ...]
+
+
+def calibrate(
+    refined: Callable[[float], Sequence[str]],
+    drafts: Sequence[str],
+    references: Sequence[str],
+    *,
+    values: Sequence[float] = VALUES,
+    level: float = 0.05,
+    samples: int = 1000,
+) -> Calibration:
+    """Choose ``min_edit`` on a dev set: of those allowed the one with the lowest TER, the most reluctant of equals.
+
+    ``refined`` gives the texts for a value. ``level`` is the p-value at which a difference counts as more than chance;
+    1 asks only for no loss on the dev set.
+    """
+    problems = [] if 0 < level <= 1 else [f"level must be above 0 and at most 1, got {level}"]
+    problems += [f"values must be from 0 to below 1, got {v}" for v in values if not 0 <= v < 1]
+    raise_all(ConfigError, "calibration", problems)
+    systems: dict[str, Sequence[str]] = {"": drafts, **{str(value): refined(value) for value in values}}
+    bleu, ter = (compared(name, systems, references, samples) for name in ("bleu", "ter"))
+    tried = tuple(
+        Tried(
+            min_edit=value,
+            bleu=bleu[str(value)],
+            ter=ter[str(value)],
+            allowed=_helps(bleu[str(value)], bleu[""], ter[str(value)], ter[""], level),
+        )
+        for value in values
+    )
+    best = min((t for t in tried if t.allowed), key=lambda t: (t.ter.value, -t.min_edit), default=None)
+    return Calibration(
+        min_edit=LEAVE_ALONE if best is None else best.min_edit, bleu=bleu[""], ter=ter[""], tried=tried
+    )
+
+
+def _helps(bleu: Score, no_bleu: Score, ter: Score, no_ter: Score, level: float) -> bool:
+    """Whether nothing is lost and something is won, surely."""
+    if bleu.value < no_bleu.value or ter.value > no_ter.value:
+        return False
+    assert bleu.p_value is not None
+    assert ter.p_value is not None
+    return min(bleu.p_value, ter.p_value) <= level

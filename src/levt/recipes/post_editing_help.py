@@ -1,0 +1,73 @@
+"""Refining with an oracle at hand: what a model makes of a draft when a person decides a part. Knows no score."""
+
+from collections.abc import Sequence
+from typing import Any, get_args
+
+import torch
+
+from levt.engine.batching import batches
+from levt.engine.model import Model
+from levt.engine.torch_engine import TorchEngine
+from levt.errors import ConfigError, InputError
+from levt.refine.guidance import Guidance
+from levt.refine.loop import refine
+from levt.refine.options import Options
+from levt.refine.oracle_policy import Help, OracleMemory, OraclePolicy
+from levt.refine.request import Request
+
+HELP: dict[str, Help | None] = {
+    "none": None,
+    "oracle deletion": "delete",
+    "oracle deletion and placeholders": "delete+placeholder",
+}
+"""What the oracle decides, as a figure calls it."""
+
+
+def helped(
+    model: Model,
+    sources: Sequence[str],
+    drafts: Sequence[str],
+    references: Sequence[str],
+    *,
+    help: Help | None,
+    options: Options | None = None,
+) -> list[str]:
+    """The texts that a LevT writes when the oracle decides what is deleted, or also how much is inserted where."""
+    engine, options = model.engine, options or Options()
+    if help is not None and help not in get_args(Help):
+        raise ConfigError(f"help must be None or one of {', '.join(get_args(Help))}, got {help!r}")
+    if model.kind != "levt" or not isinstance(engine, TorchEngine):
+        raise ConfigError("an oracle helps a LevT that runs on the engine torch")
+    if not len(sources) == len(drafts) == len(references):
+        raise InputError(
+            f"there must be one draft and one reference per source, {len(sources)} here, "
+            f"got {len(drafts)} and {len(references)}"
+        )
+    read, written = engine.tokenizers.source, engine.tokenizers.target
+    rows = [
+        (tuple(read.encode(x)), tuple(written.encode(y)), tuple(written.encode(z)))
+        for x, y, z in zip(sources, drafts, references, strict=True)
+    ]
+    sizes = [2 + max(map(len, row)) for row in rows]
+    if max(sizes, default=0) > engine.config.max_length:
+        raise InputError(f"a text has {max(sizes)} tokens, the model can read {engine.config.max_length}")
+    network: Any = engine.network
+    found: dict[int, str] = {}
+    for batch in batches(sizes, model.budget):
+        requests = [Request(source=rows[i][0], draft=rows[i][1], options=options) for i in batch]
+        memory = engine.encode([request.source for request in requests])
+        if help is None:
+            outcomes = engine.refine(memory, requests)
+        else:
+            guidance = Guidance.of(
+                requests,
+                positions=engine.config.max_length,
+                vocabulary=engine.config.target_vocabulary,
+                device=engine.device,
+            )
+            known = OracleMemory.of(memory, [rows[i][2] for i in batch], device=engine.device)
+            with torch.inference_mode():
+                outcomes = refine(OraclePolicy(network, help), known, requests, guidance)
+        for i, outcome in zip(batch, outcomes, strict=True):
+            found[i] = written.decode(outcome.tokens)
+    return [found[i] for i in range(len(rows))]

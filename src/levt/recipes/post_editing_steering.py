@@ -1,0 +1,101 @@
+"""The steering figures: iteration limits with and without an oracle, keystrokes saved, the order of edits.
+
+All on plain lists and a loaded LevT; results are rows of tables. Writes no file.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from levt.engine.model import Model
+from levt.evaluation.edit_order import Agreement, Times, agreement, left_to_right, trace_times
+from levt.evaluation.effort import Costs, simulate
+from levt.evaluation.effort import Help as Hand
+from levt.evaluation.report import DO_NOTHING
+from levt.evaluation.score import Score
+from levt.evaluation.surface import SIGNATURE
+from levt.evaluation.table import Row
+from levt.recipes.post_editing_help import HELP, helped
+from levt.recipes.post_editing_judge import METRICS, compared
+from levt.recipes.post_editing_triples import Triples, Watched
+from levt.refine.options import Options
+
+LIMITS = (1, 2, 3, 4, 5, 6, 8, 10)
+"""Iterations at which a refinement is cut off."""
+HANDS: dict[str, Hand] = {
+    "none": "accept",
+    "oracle deletion": "delete",
+    "oracle deletion and placeholders": "ask",
+}
+"""What the person of the simulation does, by what the oracle decides in the proposals."""
+
+
+def timeouts(
+    model: Model, triples: Triples, *, limits: Sequence[int] = LIMITS, options: Options | None = None
+) -> dict[str, dict[int, tuple[Score, ...]]]:
+    """The paper's last figure: BLEU and TER by kind of help and limit; empty drafts make it translation."""
+    options = options or Options()
+    found: dict[str, dict[int, tuple[Score, ...]]] = {}
+    for name, help in HELP.items():
+        found[name] = {}
+        for limit in limits:
+            texts = helped(
+                model,
+                triples.sources,
+                triples.drafts,
+                triples.targets,
+                help=help,
+                options=replace(options, max_iterations=limit),
+            )
+            found[name][limit] = tuple(
+                compared(metric, {"": texts}, triples.targets, None)[""] for metric in METRICS
+            )
+    return found
+
+
+def keystrokes(
+    model: Model, triples: Triples, *, options: Options | None = None, costs: Costs | None = None
+) -> list[Row]:
+    """Keystrokes of a person with each kind of help, and alone."""
+    rows: list[Row] = []
+    for name, hand in HANDS.items():
+        texts = helped(
+            model, triples.sources, triples.drafts, triples.targets, help=HELP[name], options=options
+        )
+        found = simulate(triples.drafts, texts, triples.targets, help=hand, costs=costs)
+        if not rows:
+            alone = Score(name="keystrokes", value=found.alone, signature=SIGNATURE)
+            rows.append(Row(name=DO_NOTHING, scores=(alone,)))
+        rows.append(Row(name=hand, scores=found.scores()))
+    return rows
+
+
+def orders(model: Model, watched: Watched, *, options: Options | None = None) -> list[Row]:
+    """How far the order of a model's edits, and some plain orders, agree with the person's over the same places."""
+    triples = watched.triples
+    options = options or Options()
+    results = model.refine(triples.sources, draft=triples.drafts, **vars(options))
+    by_phase = [trace_times(result.trace) for result in results]
+    by_probability = [trace_times(result.trace, by="probability") for result in results]
+    reading = [left_to_right(times) for times in by_phase]
+    backwards = [{place: -at for place, at in times.items()} for times in reading]
+    compared_with: dict[str, list[Times]] = {
+        "LevT, phase by phase": [*by_phase],
+        "LevT, surest first": [*by_probability],
+        "left to right": [*reading],
+        "right to left": [*backwards],
+    }
+    return [
+        Row(name=name, scores=_columns(agreement(times, watched.times)))
+        for name, times in compared_with.items()
+    ]
+
+
+def _columns(found: Agreement) -> tuple[Score, ...]:
+    named = {
+        "same order %": 100 * found.same,
+        "τ": found.tau,
+        "places shared %": 100 * found.shared,
+        "pairs": float(found.pairs),
+        "sentences": float(found.sentences),
+    }
+    return tuple(Score(name=k, value=v, signature=SIGNATURE) for k, v in named.items())

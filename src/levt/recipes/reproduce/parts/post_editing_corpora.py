@@ -1,0 +1,101 @@
+"""Steps that make corpora of post-editing, all of a language with one vocabulary, and that train black boxes.
+
+``pairs_corpus`` learns the vocabulary; its ``corpus/tokenizer.json`` serves the triples, so that a translation model
+can be used, and trained further, on them.
+"""
+
+from pathlib import Path
+
+from levt.data.preparation import Preparation
+from levt.data.prepare import TOKENIZER, prepare
+from levt.data.read import corpora
+from levt.recipes.black_boxes.phrase.system import PhraseSystem, PhraseTraining
+from levt.recipes.post_editing_triples import files
+from levt.recipes.reproduce.framework.step import Job, Step
+from levt.recipes.reproduce.parts.post_editing_task import Language, PostEditingTask
+from levt.recipes.reproduce.parts.prepare import CORPUS, MAX_LENGTH
+from levt.recipes.synthesis import aligned
+from levt.text.tokenizer import Tokenizer
+
+SYSTEM = "system"
+
+
+def pairs_corpus(language: Language, pairs: Step, real: list[Step]) -> Step:
+    """Translation data: the pairs of a language, and the sources of real triples with their post-edits."""
+    inputs: dict[str, Step | Path] = {"pairs": pairs, **{f"real.{i}": step for i, step in enumerate(real)}}
+    return Step(
+        label=f"{language.name}.pairs-corpus",
+        run=prepare_pairs,
+        inputs=inputs,
+        config={"vocabulary": language.vocabulary},
+        seconds=1.0 if language.toy else 90.0,
+    )
+
+
+def prepare_pairs(job: Job) -> None:
+    """Write ``corpus``."""
+    pairs = job.inputs["pairs"]
+    splits = {
+        split: corpora([pairs / f"{split}.src", pairs / f"{split}.tgt"]) for split in ("train", "dev", "test")
+    }
+    for name, folder in sorted(job.inputs.items()):
+        if name.startswith("real."):
+            source, _, target = files(folder, "train")
+            splits["train"] += corpora([source, target])
+    settings = Preparation(vocabulary=job.config["vocabulary"], max_length=MAX_LENGTH, drop_overlap=True)
+    prepare(job.out / CORPUS, splits, settings, progress=lambda stage, done, total: job.tell(stage))
+
+
+def half_corpus(language: Language, pairs: Step, vocabulary: Step) -> Step:
+    """The first half of the first set alone, for a black box that is a network."""
+    return Step(
+        label=f"{language.name}.half-corpus",
+        run=prepare_half,
+        inputs={"pairs": pairs, "vocabulary": vocabulary},
+        seconds=1.0 if language.toy else 30.0,
+    )
+
+
+def prepare_half(job: Job) -> None:
+    """Write ``corpus``."""
+    pairs = job.inputs["pairs"]
+    splits = {
+        split: corpora([pairs / f"{part}.src", pairs / f"{part}.tgt"])
+        for split, part in (("train", "first"), ("dev", "dev"))
+    }
+    tokenizer = Tokenizer.load(job.inputs["vocabulary"] / CORPUS / TOKENIZER)
+    prepare(job.out / CORPUS, splits, Preparation(max_length=MAX_LENGTH), tokenizer=tokenizer)
+
+
+def triples_corpus(task: PostEditingTask, triples: Step, vocabulary: Step, *, extra: bool = False) -> Step:
+    """The triples of a task, with the vocabulary of its language."""
+    return Step(
+        label=f"{task.name}.{'extra-corpus' if extra else 'corpus'}",
+        run=prepare_triples,
+        inputs={"triples": triples, "vocabulary": vocabulary},
+        seconds=1.0 if task.language.toy else 30.0,
+    )
+
+
+def prepare_triples(job: Job) -> None:
+    """Write ``corpus``."""
+    splits = {
+        split: corpora(files(job.inputs["triples"], split), draft=True) for split in ("train", "dev", "test")
+    }
+    tokenizer = Tokenizer.load(job.inputs["vocabulary"] / CORPUS / TOKENIZER)
+    settings = Preparation(max_length=MAX_LENGTH, drop_overlap=True)
+    prepare(job.out / CORPUS, splits, settings, tokenizer=tokenizer)
+
+
+def phrase_step(language: Language, pairs: Step) -> Step:
+    """A phrase-based system of the first half: ``system``."""
+    return Step(
+        label=f"{language.name}.phrase-system", run=train_phrases, inputs={"pairs": pairs}, seconds=240.0
+    )
+
+
+def train_phrases(job: Job) -> None:
+    """Align, extract and count; weights as they come."""
+    rows = list(aligned(job.inputs["pairs"] / "first.src", job.inputs["pairs"] / "first.tgt"))
+    system = PhraseSystem.train([x for x, _ in rows], [y for _, y in rows], PhraseTraining())
+    system.save(job.out / SYSTEM)

@@ -1,0 +1,87 @@
+"""The step in which a system edits the test set of a task: ``OUT/outputs.json``.
+
+For LevT also with the dial: ``min_edit`` is calibrated on the dev set and the test set is edited once more.
+"""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from levt.engine.model import Model, load
+from levt.engine.result import Result
+from levt.recipes.post_editing_dial import LEAVE_ALONE, VALUES, calibrate
+from levt.recipes.post_editing_triples import Triples
+from levt.recipes.reproduce.framework.step import Job, Step
+from levt.recipes.reproduce.parts.post_editing_texts import triples_of
+from levt.recipes.reproduce.parts.training import MODEL
+from levt.recipes.reproduce.parts.tuning import BUDGET
+from levt.recipes.shards import write_whole
+
+OUTPUTS = "outputs.json"
+BEAM = 4
+"""Of the Transformer, as in the paper."""
+
+
+def outputs_step(
+    label: str, model: Step, triples: Step, *, dial: bool, dev_limit: int, samples: int, seconds: float
+) -> Step:
+    """Edit the test set of some triples."""
+    config = {"dial": dial, "dev_limit": dev_limit, "samples": samples, "values": list(VALUES), "level": 0.05}
+    return Step(
+        label=label,
+        run=post_edit,
+        inputs={"model": model, "triples": triples},
+        config=config if dial else {"dial": False},
+        seconds=seconds,
+    )
+
+
+def post_edit(job: Job) -> None:
+    """Write ``outputs.json``."""
+    test = triples_of(job.inputs["triples"], "test")
+    model = load(job.inputs["model"] / MODEL, budget=BUDGET)
+    results = refined(model, test)
+    known: dict[str, Any] = {
+        "texts": [result.text for result in results],
+        "iterations": sum(result.iterations for result in results) / len(results),
+        "passes": sum(result.passes for result in results) / len(results),
+    }
+    if job.config["dial"]:
+        dev = triples_of(job.inputs["triples"], "dev", job.config["dev_limit"])
+
+        def texts(min_edit: float) -> list[str]:
+            job.tell(f"min_edit {min_edit:g}")
+            return [result.text for result in refined(model, dev, min_edit=min_edit)]
+
+        found = calibrate(
+            texts,
+            dev.drafts,
+            dev.targets,
+            values=job.config["values"],
+            level=job.config["level"],
+            samples=job.config["samples"],
+        )
+        known["calibration"] = asdict(found)
+        known["dialled"] = dialled(model, test, found.min_edit)
+    write_whole(job.out / OUTPUTS, known)
+
+
+def refined(model: Model, triples: Triples, **settings: Any) -> list[Result]:
+    """The results of a model of either kind."""
+    if model.kind != "levt":
+        settings = {"beam": BEAM, **settings}
+    return model.refine(triples.sources, draft=triples.drafts, **settings)
+
+
+def dialled(model: Model, triples: Triples, min_edit: float) -> list[str]:
+    """The texts with a calibrated dial; where nothing is to be edited, the drafts as they are."""
+    if min_edit == LEAVE_ALONE:
+        return triples.drafts
+    return [result.text for result in refined(model, triples, min_edit=min_edit)]
+
+
+def read_outputs(folder: Path) -> dict[str, Any]:
+    """What such a step has left."""
+    known: dict[str, Any] = json.loads((folder / OUTPUTS).read_text("utf-8"))
+    return known

@@ -1,0 +1,95 @@
+"""The chain of a post-editing task: texts, black box, corpora, and the five systems of the paper's table.
+
+do nothing      the drafts as they are
+Transformer     reads source and draft together, writes from left to right; beam 4
+scratch         LevT that learns from the triples, drafts as y⁰
+zero-shot       LevT that learnt to translate, refining drafts
+fine-tuned      the same, trained further on the triples
+"""
+
+from dataclasses import dataclass
+
+from levt.recipes.reproduce.framework.setting import Setting
+from levt.recipes.reproduce.framework.step import Step
+from levt.recipes.reproduce.parts.post_editing_corpora import (
+    half_corpus,
+    pairs_corpus,
+    phrase_step,
+    triples_corpus,
+)
+from levt.recipes.reproduce.parts.post_editing_task import TASKS, Language, PostEditingTask, real_tasks
+from levt.recipes.reproduce.parts.post_editing_texts import drafts_step, extra_step, pairs_step, real_step
+from levt.recipes.reproduce.parts.post_editing_training import system_step
+
+TRANSFORMER, SCRATCH, ZERO_SHOT, FINE_TUNED = "Transformer", "scratch", "zero-shot", "fine-tuned"
+
+
+@dataclass(frozen=True)
+class Chains:
+    """The steps of all post-editing tasks of a setting."""
+
+    setting: Setting
+
+    def pairs(self, language: Language) -> Step:
+        """The pairs of a language."""
+        return pairs_step(language, self.setting)
+
+    def vocabulary(self, language: Language) -> Step:
+        """The corpus of pairs, with the vocabulary of the language."""
+        real = [real_step(task, self.setting) for task in real_tasks(language, self.setting.scale)]
+        return pairs_corpus(language, self.pairs(language), real)
+
+    def translation(self, language: Language, seed: int = 1) -> Step:
+        """The LevT that translates the language."""
+        return system_step(
+            f"{language.name}.translation", self.setting, self.vocabulary(language), "levt", dropout=0.1, seed=seed,
+            metric="bleu",
+        )  # fmt: skip
+
+    def box(self, task: PostEditingTask) -> Step | str:
+        """The black box of a synthetic task."""
+        language, pairs = task.language, self.pairs(task.language)
+        if task.black_box == "phrase":
+            return phrase_step(language, pairs)
+        if task.black_box == "recurrent":
+            corpus = half_corpus(language, pairs, self.vocabulary(language))
+            return system_step(
+                f"{language.name}.recurrent", self.setting, corpus, "recurrent", dropout=0.1, metric="bleu"
+            )
+        return task.black_box
+
+    def triples(self, task: PostEditingTask) -> Step:
+        """The triples of a task."""
+        if task.real:
+            return real_step(task, self.setting)
+        seconds = 0.5 if task.language.toy else 180.0
+        return drafts_step(task, self.pairs(task.language), self.box(task), seconds=seconds)
+
+    def corpus(self, task: PostEditingTask) -> Step:
+        """The triples of a task in tokens."""
+        return triples_corpus(task, self.triples(task), self.vocabulary(task.language))
+
+    def mixed_in(self, task: PostEditingTask) -> Step | None:
+        """The synthetic triples that a real task is mixed with."""
+        if task.extra:
+            extra = extra_step(task, self.setting, self.triples(task))
+            return triples_corpus(task, extra, self.vocabulary(task.language), extra=True)
+        if task.mixed_with:
+            return self.corpus(next(one for one in TASKS[self.setting.scale] if one.name == task.mixed_with))
+        return None
+
+    def systems(self, task: PostEditingTask) -> list[str]:
+        """The trained systems of a task; only real triples are worth fine-tuning for, as in the paper."""
+        return [TRANSFORMER, SCRATCH, ZERO_SHOT, *([FINE_TUNED] if task.real else [])]
+
+    def system(self, task: PostEditingTask, name: str, seed: int = 1) -> Step:
+        """A trained system of a task."""
+        translation = self.translation(task.language, seed)
+        if name == ZERO_SHOT:
+            return translation
+        return system_step(
+            f"{task.name}.{name.lower()}", self.setting, self.corpus(task),
+            "post-editing" if name == TRANSFORMER else "levt",
+            dropout=task.dropout, seed=seed, more=self.mixed_in(task), times=task.times,
+            init=translation if name == FINE_TUNED else None,
+        )  # fmt: skip

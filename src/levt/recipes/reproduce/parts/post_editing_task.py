@@ -1,0 +1,180 @@
+"""Post-editing tasks: triples that people or black boxes made, and the translation data of their languages.
+
+The paper's table has synthetic tasks (a phrase-based and a recurrent system, each trained on one half of the data,
+write the drafts of the other) and a real one; here is what stands for them at each scale. En-Ja is left out: its words
+have no spaces between them. All texts have their words apart (``levt.recipes.post_editing_words``).
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from levt.recipes.reproduce.framework.setting import Scale
+
+Pair = tuple[str, str]
+"""Source and target file, under the folder of the data."""
+
+TOY_BOX = "command:" + "sed " + " ".join(
+    f"-e 's/{word}/{other}/g'"
+    for word, other in (("the", "der"), ("red", "rote"), ("bird", "Vogel"), ("sees", "sieht"), ("likes", "findet"))
+)  # fmt: skip
+"""A shell command that knows a few words of the toy language, one of them wrongly."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Language:
+    """Translation data: what the vocabulary, the translation model and the black boxes are learnt from."""
+
+    name: str
+    train: tuple[Pair, ...] = ()
+    """The first of them is the one that is halved for black boxes."""
+    dev: Pair = ("", "")
+    test: Pair = ("", "")
+    vocabulary: int = 16_000
+    limit: int | None = None
+    """Lines of each training set that are used, from the top; None: all."""
+    toy: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class PostEditingTask:
+    """A line of the table."""
+
+    name: str
+    title: str
+    """On which texts, for the page."""
+    system: str
+    """Who wrote the drafts, for the page."""
+    language: Language
+    triples: str = ""
+    """Folder of real triples, under that of the data; where there is none, a black box writes the drafts."""
+    black_box: str = ""
+    """phrase, recurrent, or a black box by its name."""
+    mixed_with: str = ""
+    """Name of the synthetic task whose triples are mixed in."""
+    extra: str = ""
+    """Folder of artificial triples that come with the data (train.src, train.mt, train.pe), instead."""
+    times: int = 10
+    """How often each real triple counts for one that is mixed in."""
+    keystrokes: str = ""
+    """Folder with recordings of people's edits, under that of the data."""
+    dropout: float = 0.3
+
+    @property
+    def real(self) -> bool:
+        """Whether people corrected the drafts."""
+        return not self.black_box
+
+
+TOY = Language(name="toy", vocabulary=330, toy=True)
+
+EN_DE = Language(
+    name="en-de",
+    train=(
+        ("europarl-en-de/train.en", "europarl-en-de/train.de"),
+        ("tatoeba-en-de/train.en", "tatoeba-en-de/train.de"),
+    ),
+    dev=("europarl-en-de/dev.en", "europarl-en-de/dev.de"),
+    test=("europarl-en-de/test.en", "europarl-en-de/test.de"),
+    limit=200_000,
+)
+RO_EN = Language(
+    name="ro-en",
+    train=tuple((f"{s}-en-ro/train.ro", f"{s}-en-ro/train.en") for s in ("software", "tatoeba", "ro-sts")),
+    dev=("software-en-ro/dev.ro", "software-en-ro/dev.en"),
+    test=("software-en-ro/test.ro", "software-en-ro/test.en"),
+    vocabulary=12_000,
+)
+WMT16_RO_EN = Language(
+    name="wmt16-ro-en",
+    train=(("wmt16-ro-en/train.ro", "wmt16-ro-en/train.en"),),
+    dev=("wmt16-ro-en/dev.ro", "wmt16-ro-en/dev.en"),
+    test=("wmt16-ro-en/test.ro", "wmt16-ro-en/test.en"),
+    vocabulary=40_000,
+)
+WMT14_EN_DE = Language(
+    name="wmt14-en-de",
+    train=(("wmt14-en-de/train.en", "wmt14-en-de/train.de"),),
+    dev=("wmt14-en-de/dev.en", "wmt14-en-de/dev.de"),
+    test=("wmt14-en-de/test.en", "wmt14-en-de/test.de"),
+    vocabulary=32_000,
+)
+
+
+def _synthetic(language: Language, title: str, *boxes: str) -> tuple[PostEditingTask, ...]:
+    systems = {"phrase": "phrase-based", "recurrent": "LSTM"}
+    return tuple(
+        PostEditingTask(
+            name=f"{language.name}-{box}", title=title, system=systems[box], language=language, black_box=box,
+            dropout=0.1,
+        )
+        for box in boxes
+    )  # fmt: skip
+
+
+QUICK = (
+    *_synthetic(RO_EN, "Ro-En, software texts, synthetic", "phrase", "recurrent"),
+    *_synthetic(EN_DE, "En-De, European Parliament, synthetic", "phrase", "recurrent"),
+    PostEditingTask(
+        name="ape-it-en-de", title="En-De, information technology, real", system="phrase-based", language=EN_DE,
+        triples="ape-it-en-de", mixed_with="en-de-phrase", keystrokes="ape-keystrokes-en-de",
+    ),
+    PostEditingTask(
+        name="ape-wiki-en-de", title="En-De, Wikipedia, real", system="NMT", language=EN_DE,
+        triples="ape-wiki-en-de", mixed_with="en-de-recurrent",
+    ),
+    PostEditingTask(
+        name="ape-wiki-ro-en", title="Ro-En, Wikipedia, real", system="NMT", language=RO_EN,
+        triples="ape-wiki-ro-en", mixed_with="ro-en-recurrent",
+    ),
+)  # fmt: skip
+
+PAPER = (
+    *_synthetic(WMT16_RO_EN, "Ro-En, WMT16, synthetic", "phrase", "recurrent"),
+    *_synthetic(WMT14_EN_DE, "En-De, WMT14, synthetic", "phrase"),
+    PostEditingTask(
+        name="wmt17-ape-en-de", title="En-De, WMT17 post-editing, real", system="phrase-based", language=WMT14_EN_DE,
+        triples="wmt17-ape-en-de", extra="wmt17-ape-500k", keystrokes="ape-keystrokes-en-de",
+    ),
+)  # fmt: skip
+
+TASKS: dict[Scale, tuple[PostEditingTask, ...]] = {
+    "toy": (
+        PostEditingTask(
+            name="toy-synthetic", title="toy, synthetic", system="a shell command", language=TOY, black_box=TOY_BOX,
+            dropout=0.1,
+        ),
+        PostEditingTask(
+            name="toy-real", title="toy, real", system="a script", language=TOY, triples="toy",
+            mixed_with="toy-synthetic", times=2, keystrokes="toy", dropout=0.1,
+        ),
+    ),
+    "quick": QUICK,
+    "paper": PAPER,
+}  # fmt: skip
+
+PUBLISHED = {
+    "ro-en-phrase": (27.5, 52.6, 28.9, 52.8, 29.1, 50.4, 30.1, 51.7),
+    "ro-en-recurrent": (26.2, 56.5, 26.9, 55.6, 28.3, 53.6, 28.0, 55.8),
+    "en-de-phrase": (15.4, 69.4, 22.8, 61.0, 25.8, 56.6, 16.5, 69.6),
+    "ape-en-de": (62.5, 24.5, 67.2, 22.1, 66.9, 21.9, 59.6, 28.7, 70.1, 19.2),
+}
+"""BLEU and TER in the paper: do nothing, Transformer, LevT from scratch, zero-shot, fine-tuned."""
+
+
+def real_tasks(language: Language, scale: Scale) -> list[PostEditingTask]:
+    """The real tasks of a language, whose sources and post-edits are translation data too."""
+    return [task for task in TASKS[scale] if task.real and task.language == language]
+
+
+def main_task(scale: Scale) -> PostEditingTask:
+    """The real task that the figures are about: the first with recordings of people's edits.
+
+    >>> main_task("quick").name
+    'ape-it-en-de'
+    """
+    return next(task for task in TASKS[scale] if task.keystrokes)
+
+
+def triple_files(data: Path, task: PostEditingTask, split: str) -> dict[str, Path]:
+    """The files of a split of real triples, by their names in a step."""
+    return {f"{split}.{end}": data / task.triples / f"{split}.{end}" for end in ("src", "mt", "pe")}

@@ -1,0 +1,195 @@
+"""Steps that write texts for post-editing: pairs with their words apart, and triples, real or by a black box.
+
+Every step of triples leaves ``train``, ``dev`` and ``test`` with the ends ``src``, ``mt`` and ``pe``.
+"""
+
+import os
+import random
+import shutil
+from itertools import islice
+from pathlib import Path
+
+from levt.recipes.post_editing_triples import Triples, files, key, of_rows, read
+from levt.recipes.post_editing_words import words_apart
+from levt.recipes.reproduce.framework.setting import Setting
+from levt.recipes.reproduce.framework.step import Job, Step
+from levt.recipes.reproduce.parts.post_editing_task import (
+    Language,
+    PostEditingTask,
+    real_tasks,
+    triple_files,
+)
+from levt.recipes.reproduce.parts.toy import WORDS, sentence, target
+from levt.recipes.synthesis import Synthesis, aligned, first_half, write_drafts
+
+SPLITS = ("train", "dev", "test")
+PARTS = ("train", "first", "second", "dev", "test")
+"""Of the pairs of a language: all for training, the two halves of the first set, and the rest."""
+ACTIONS = "test.actions"
+
+
+def pairs_step(language: Language, setting: Setting) -> Step:
+    """The pairs of a language with their words apart; none for training that a dev or test set has."""
+    if language.toy:
+        return Step(label="post-editing-toy.pairs", run=write_toy_pairs, config={"draw": 3}, seconds=0.1)
+    inputs: dict[str, Step | Path] = {}
+    for i, pair in enumerate(language.train):
+        inputs |= {f"train.{i}.{side}": setting.data / path for side, path in enumerate(pair)}
+    for split, pair in (("dev", language.dev), ("test", language.test)):
+        inputs |= {f"{split}.{side}": setting.data / path for side, path in enumerate(pair)}
+    for task in real_tasks(language, setting.scale):
+        for split in ("dev", "test"):
+            inputs[f"held.{task.name}.{split}"] = setting.data / task.triples / f"{split}.src"
+    return Step(
+        label=f"{language.name}.pairs", run=write_pairs, inputs=inputs,
+        config={"sets": len(language.train), "limit": language.limit}, seconds=60.0,
+    )  # fmt: skip
+
+
+def write_pairs(job: Job) -> None:
+    """Write SPLIT.src and SPLIT.tgt for every part."""
+    held = set()
+    for name, path in job.inputs.items():
+        if name.startswith("held."):
+            held |= {key(text) for (text,) in aligned(path)}
+    found: dict[str, list[tuple[str, str]]] = {}
+    for split in ("dev", "test"):
+        found[split] = _apart(job.inputs[f"{split}.0"], job.inputs[f"{split}.1"], None)
+        held |= {key(source) for source, _ in found[split]}
+    found |= {"train": [], "first": [], "second": []}
+    for i in range(job.config["sets"]):
+        job.tell(f"set {i + 1} of {job.config['sets']}")
+        pairs = _apart(job.inputs[f"train.{i}.0"], job.inputs[f"train.{i}.1"], job.config["limit"])
+        pairs = [pair for pair in pairs if key(pair[0]) not in held and all(pair)]
+        found["train"] += pairs
+        if i == 0:
+            for pair in pairs:
+                found["first" if first_half(pair[0]) else "second"].append(pair)
+    _write_parts(job.out, found)
+
+
+def _apart(source: Path, target: Path, limit: int | None) -> list[tuple[str, str]]:
+    rows = islice(aligned(source, target), limit)
+    return [(words_apart(x), words_apart(y)) for x, y in rows]
+
+
+def _write_parts(out: Path, found: dict[str, list[tuple[str, str]]]) -> None:
+    for part, pairs in found.items():
+        for side, end in enumerate(("src", "tgt")):
+            write_lines(out / f"{part}.{end}", [pair[side] for pair in pairs])
+
+
+def write_lines(path: Path, texts: list[str]) -> None:
+    """One text a line."""
+    path.write_bytes("".join(f"{text}\n" for text in texts).encode())
+
+
+def real_step(task: PostEditingTask, setting: Setting) -> Step:
+    """The real triples of a task as they are; those for training whose source is in dev or test are left out."""
+    if task.language.toy:
+        return Step(label="post-editing-toy.triples", run=write_toy_triples, config={"draw": 5}, seconds=0.1)
+    inputs: dict[str, Step | Path] = {}
+    for split in SPLITS:
+        inputs |= triple_files(setting.data, task, split)
+    return Step(label=f"{task.name}.triples", run=write_real, inputs=inputs, seconds=5.0)
+
+
+def write_real(job: Job) -> None:
+    """Write the triples."""
+    found = {split: read([job.inputs[f"{split}.{end}"] for end in ("src", "mt", "pe")]) for split in SPLITS}
+    found["train"] = found["train"].without([*found["dev"].sources, *found["test"].sources])
+    for split, triples in found.items():
+        triples.write(files(job.out, split))
+
+
+def extra_step(task: PostEditingTask, setting: Setting, real: Step) -> Step:
+    """Artificial triples that come with the data; a few of the real ones stand for their dev and test sets."""
+    inputs: dict[str, Step | Path] = {"real": real}
+    inputs |= {f"train.{end}": setting.data / task.extra / f"train.{end}" for end in ("src", "mt", "pe")}
+    return Step(label=f"{task.name}.extra", run=write_extra, inputs=inputs, seconds=60.0)
+
+
+def write_extra(job: Job) -> None:
+    """Write the triples."""
+    kept = {split: read(files(job.inputs["real"], split)) for split in ("dev", "test")}
+    train = read([job.inputs[f"train.{end}"] for end in ("src", "mt", "pe")])
+    train.without([*kept["dev"].sources, *kept["test"].sources]).write(files(job.out, "train"))
+    for split, triples in kept.items():
+        triples.first(100).write(files(job.out, split))
+
+
+def drafts_step(task: PostEditingTask, pairs: Step, box: Step | str, *, seconds: float) -> Step:
+    """Triples whose drafts a black box writes: a step that has trained one, or the name of one."""
+    inputs: dict[str, Step | Path] = {"pairs": pairs}
+    config = {
+        "kind": task.black_box if isinstance(box, Step) else "",
+        "box": box if isinstance(box, str) else "",
+    }
+    if isinstance(box, Step):
+        inputs["box"] = box
+    return Step(
+        label=f"{task.name}.triples",
+        run=write_synthetic,
+        inputs=inputs,
+        config=config,
+        seconds=seconds,
+        resumes=True,
+    )
+
+
+def write_synthetic(job: Job) -> None:
+    """Let the black box translate the second half, dev and test."""
+    kind, pairs = job.config["kind"], job.inputs["pairs"]
+    names = {"phrase": "phrase:{}/system", "recurrent": "levt:{}/model"}
+    spec = names[kind].format(job.inputs["box"]) if kind else job.config["box"]
+    processes = max(1, min(8, (os.cpu_count() or 1) // 2)) if kind == "phrase" else 1
+    for split, part in (("train", "second"), ("dev", "dev"), ("test", "test")):
+        work = job.out / f".{split}"
+        if not work.exists() and files(job.out, split)[-1].exists():
+            continue
+        job.tell(f"drafts of {split}")
+        settings = Synthesis(
+            black_box=spec, chunk=2_000, processes=processes, beam=1 if kind == "recurrent" else None
+        )
+        write_drafts(pairs / f"{part}.src", pairs / f"{part}.tgt", work, settings)
+        rows = aligned(work / "source.txt", work / "draft.txt", work / "target.txt")
+        of_rows((x, words_apart(y), z) for x, y, z in rows).write(files(job.out, split))
+        shutil.rmtree(work)
+
+
+def write_toy_pairs(job: Job) -> None:
+    """Pairs of the toy language."""
+    rng = random.Random(job.config["draw"])
+    found = {}
+    for part, count in (("train", 100), ("dev", 6), ("test", 6)):
+        sources = [sentence(rng) for _ in range(count)]
+        found[part] = [(source, target(source, "translation")) for source in sources]
+    found["first"], found["second"] = found["train"][:50], found["train"][50:]
+    _write_parts(job.out, found)
+
+
+def write_toy_triples(job: Job) -> None:
+    """Triples of the toy language whose drafts have a wrong word, and how somebody might have corrected them."""
+    rng = random.Random(job.config["draw"])
+    words = sorted(set(WORDS.values()))
+    for split, count in (("train", 60), ("dev", 6), ("test", 6)):
+        rows, actions = [], []
+        for _ in range(count):
+            source = sentence(rng)
+            right = target(source, "translation").split()
+            wrong = list(right)
+            places = sorted(rng.sample(range(len(right)), 2), reverse=True)
+            for at in places:
+                wrong[at] = rng.choice([word for word in words if word != right[at]])
+            rows.append((source, " ".join(wrong), " ".join(right)))
+            steps = [f"D:{at}:{wrong[at]}\tI:{at}:{right[at]}" for at in places]
+            actions.append("\t".join([*steps, "S:0:None"]))
+        of_rows(rows).write(files(job.out, split))
+        if split == "test":
+            write_lines(job.out / ACTIONS, actions)
+
+
+def triples_of(folder: Path, split: str, most: int | None = None) -> Triples:
+    """The triples that such a step has written."""
+    found = read(files(folder, split))
+    return found if most is None else found.first(most)

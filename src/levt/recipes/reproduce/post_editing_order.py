@@ -1,0 +1,69 @@
+"""Does LevT edit in the order in which people do? Compared with recordings of people's keystrokes."""
+
+from pathlib import Path
+
+from levt.engine.model import load
+from levt.recipes.post_editing_steering import orders
+from levt.recipes.post_editing_triples import ENDS, watched
+from levt.recipes.reproduce.framework.report import Cell, Report, Section, Table
+from levt.recipes.reproduce.framework.setting import Setting
+from levt.recipes.reproduce.framework.step import Job, Step
+from levt.recipes.reproduce.parts.models import SECONDS
+from levt.recipes.reproduce.parts.post_editing_systems import FINE_TUNED, Chains
+from levt.recipes.reproduce.parts.post_editing_task import main_task
+from levt.recipes.reproduce.parts.post_editing_texts import ACTIONS, triples_of
+from levt.recipes.reproduce.parts.training import MODEL
+from levt.recipes.reproduce.parts.tuning import BUDGET
+
+TITLE = "The order of edits: LevT and people"
+RECORDED = "train.acts_levenshtein_human-order"
+"""The fewest edits that lead to the post-edit, in the order in which the person made them."""
+
+
+def goal(setting: Setting) -> Step:
+    """The fine-tuned LevT on those test sentences whose editing was recorded."""
+    chains, task = Chains(setting), main_task(setting.scale)
+    inputs: dict[str, Step | Path] = {
+        "triples": chains.triples(task),
+        "model": chains.system(task, FINE_TUNED),
+    }
+    if not task.language.toy:
+        folder = setting.data / task.keystrokes
+        inputs |= {f"recorded.{end}": folder / f"train.{end}" for end in ENDS}
+        inputs["actions"] = folder / RECORDED
+    return Step(
+        label="post-editing-order",
+        run=report,
+        inputs=inputs,
+        config={"title": task.title},
+        seconds=SECONDS[setting.scale] * 2,
+    )
+
+
+def report(job: Job) -> None:
+    """One table."""
+    folder = job.inputs["triples"]
+    if "actions" in job.inputs:
+        recorded, actions = [job.inputs[f"recorded.{end}"] for end in ENDS], job.inputs["actions"]
+    else:
+        recorded, actions = [folder / f"test.{end}" for end in ENDS], folder / ACTIONS
+    known = watched(triples_of(folder, "test"), recorded, actions)
+    found = orders(load(job.inputs["model"] / MODEL, budget=BUDGET), known)
+    rows: list[list[Cell]] = [[row.name, *(score.value for score in row.scores)] for row in found]
+    text = (
+        f"{job.config['title']}: {len(known.triples):,} test sentences, unseen in training, that needed an edit and "
+        "whose editing by a person was recorded. Compared are the places of the draft that both have edited: the "
+        "share of pairs of places that both put in the same order (50 % is chance), and Kendall's τ, the mean over "
+        "the sentences (0 is chance). All deletions of an iteration are at one time, then all its insertions; "
+        "*surest first* puts the more probable first."
+    )
+    Report(
+        sections=[
+            Section(
+                heading="Agreement with people",
+                text=text,
+                table=Table(columns=["order", *(score.name for score in found[0].scores)], rows=rows),
+            )
+        ],
+        values={row.name: {score.name: score.value for score in row.scores} for row in found},
+    ).write(job.out)
