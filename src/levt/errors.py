@@ -11,6 +11,7 @@ A message says what, which value and what is allowed; ``hint`` says what to do.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 
 class LevtError(Exception):
@@ -23,6 +24,16 @@ class LevtError(Exception):
 
     def __str__(self) -> str:
         return self.message if self.hint is None else f"{self.message}\nhint: {self.hint}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # From another process an error comes as it was, whatever its own way to be made.
+        return _again, (type(self), self.message, self.hint)
+
+
+def _again(cls: type[LevtError], message: str, hint: str | None) -> LevtError:
+    error = cls.__new__(cls)
+    LevtError.__init__(error, message, hint=hint)
+    return error
 
 
 class InputError(LevtError):

@@ -4,24 +4,23 @@ A line ends at ``\\n`` and nowhere else. For every line that is read one line is
 soon as it is known; whatever a text holds, it cannot break the line it stands in.
 """
 
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import BufferedReader
-from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from levt.data.one_line import decoded, one_line, one_line_json
 from levt.errors import InputError
+
+__all__ = ["Beside", "decoded", "json_line", "one_line", "respond", "windows"]
 
 if TYPE_CHECKING:
     from levt.engine.result import Result
     from levt.serving.client import Remote
 
 T = TypeVar("T")
-BREAKS = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
-"""Everything that some reader takes for the end of a line."""
 CHUNK = 1 << 20
 
 
@@ -51,30 +50,9 @@ def windows(read: Callable[[int], bytes], most: int) -> Iterator[list[bytes]]:
         yield [last.removeprefix(b"\xef\xbb\xbf") if first else last]
 
 
-def decoded(line: bytes) -> str:
-    """The text of a line."""
-    try:
-        return line.removesuffix(b"\r").decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"it is not UTF-8 ({error.reason} at byte {error.start})",
-            hint="convert the file, as by `iconv -t UTF-8`",
-        ) from None
-
-
-def one_line(text: str) -> str:
-    """A text that stays in its line.
-
-    >>> one_line("a\\nb\\u2028c")
-    'a b c'
-    """
-    return BREAKS.sub(" ", text)
-
-
 def json_line(result: "Result | Remote") -> str:
     """A result as JSON that stays in its line."""
-    text = dumps(result.to_json(), ensure_ascii=False, separators=(",", ":"))
-    return BREAKS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return one_line_json(result.to_json())
 
 
 class Beside:

@@ -14,8 +14,10 @@ def distill(
     corpus: tyro.conf.Positional[Path],
     out: Path,
     settings: tyro.conf.OmitArgPrefixes[Distillation] = DEFAULT,
-    processes: int = 1,
+    processes: int | None = None,
+    engine: str = "torch",
     device: str | None = None,
+    ray_address: str | None = None,
     json: bool = False,
 ) -> None:
     """Let a teacher rewrite the targets of a corpus, for `levt train` to learn from.
@@ -30,8 +32,10 @@ def distill(
         corpus: Folder that `levt prepare` has written; its drafts, dev and test sets are taken over.
         out: New folder for the corpus.
         settings: How the teacher writes.
-        processes: Processes that decode side by side, on a CPU.
+        processes: Processes that decode side by side (1); with `--engine ray` workers (all there is room for).
+        engine: What runs the teacher; `ray` or `ray:NAME` has a cluster of Ray do it, one teacher per worker.
         device: cpu, cuda or cuda:N; by default a GPU where there is one.
+        ray_address: Cluster of Ray to use: `auto` or HOST:PORT; by default RAY_ADDRESS, else this machine.
         json: Print the report as JSON on stdout.
     """
     import sys
@@ -39,13 +43,14 @@ def distill(
     from json import dumps
 
     from levt.cli._progress import bar
+    from levt.cli._shards import Folders, runner
     from levt.policy.hub import resolve
     from levt.recipes.distil import distil
 
+    folders = Folders(processes=processes, ray_address=ray_address)
+    engine, who = runner(engine, folders, device)
     with bar("decoding", "sentences") as progress:
-        found = distil(
-            resolve(teacher), corpus, out, settings, processes=processes, device=device, progress=progress
-        )
+        found = distil(resolve(teacher), corpus, out, settings, engine=engine, runner=who, progress=progress)
     print(f"{out}: {found.examples:,} examples", file=sys.stderr)
     for reason, count in found.kept.items():
         print(f"  {count:,} kept their reference: {reason}", file=sys.stderr)

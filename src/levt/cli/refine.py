@@ -4,14 +4,19 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import tyro
+
 from levt.cli._model import DEFAULT
+from levt.cli._shards import Folders
 
 if TYPE_CHECKING:
     from levt.engine.result import Result
 
+STREAMS = Folders()
+
 
 def refine(
-    draft: Path,
+    draft: Path | None = None,
     model: str = DEFAULT,
     json: bool = False,
     keep: tuple[str, ...] = (),
@@ -29,11 +34,15 @@ def refine(
     beam: int | None = None,
     n_best: int | None = None,
     length_penalty: float | None = None,
+    folders: tyro.conf.OmitArgPrefixes[Folders] = STREAMS,
 ) -> None:
     """Improve drafts of the translations of standard input, line by line, to standard output.
 
+    With --input and --output, shards: levt refine --input corpus/en --draft corpus/mt --output corpus/de
+
     Args:
-        draft: File with one line per line of the input: the drafts.
+        draft: File with one line per line of the input: the drafts; for shards a file or a folder, or the key or
+            column `draft` of the input itself.
         model: Name of a bundled model, a model folder, or an id of the hub (user/name).
         json: Write one JSON object per line, with every edit and its probability.
         keep: Texts that survive unchanged in every draft that holds them.
@@ -41,7 +50,7 @@ def refine(
         ordered: The terms must appear in the order given.
         drop: Words that must not appear.
         batch_size: Most lines that go through the model together; changes speed and memory, never a result.
-        engine: What runs the model.
+        engine: What runs the model: torch, cuda, onnx or onnx-int8; `ray` or `ray:NAME` for shards, on a cluster.
         device: cpu, cuda or cuda:N; by default a GPU where there is one.
         dtype: float32, bfloat16 or float16; by default bfloat16 on a GPU, float32 elsewhere.
         max_iterations: Stop after this many iterations (10).
@@ -51,54 +60,56 @@ def refine(
         beam: Hypotheses kept, for a post-editing model (4).
         n_best: How many of them go into the JSON (1).
         length_penalty: α of the search, for a post-editing model (1.0).
+        folders: Shards instead of standard input and output.
     """
     from levt.cli._lines import Beside, json_line, one_line, respond
     from levt.cli._model import given, open_model
-    from levt.cli.translate import terms_of
+    from levt.cli._shards import answer_folders, runner, wanted
+    from levt.errors import ConfigError
+    from levt.recipes.answering import Answering, Answers, Row, terms_of
 
-    loaded = open_model(model, engine=engine, device=device, dtype=dtype, batch_size=batch_size)
-    settings = given(
-        max_iterations=max_iterations,
-        empty_gap_penalty=empty_gap_penalty,
-        min_edit=min_edit,
-        beam=beam,
-        n_best=n_best,
-        length_penalty=length_penalty,
+    sharded = wanted(engine, folders)
+    engine, who = runner(engine, folders, device)
+    asked = Answering(
+        verb="refine",
+        model=model,
+        engine=engine,
+        dtype=dtype,
+        batch_size=batch_size,
+        settings=given(
+            max_iterations=max_iterations,
+            empty_gap_penalty=empty_gap_penalty,
+            min_edit=min_edit,
+            beam=beam,
+            n_best=n_best,
+            length_penalty=length_penalty,
+        ),
+        keep=keep,
+        has_terms=terms is not None,
+        ordered=ordered,
+        drop=drop,
+        teacher=teacher,
     )
-    drafts, wanted = Beside(draft), Beside(terms)
+    if sharded:
+        answer_folders(asked, folders, {"draft": draft, "terms": terms}, who=who, json=json)
+        return
+    if draft is None:
+        raise ConfigError(
+            "there are no drafts to refine", hint="--draft FILE, with one line per line of the input"
+        )
+    loaded = open_model(model, engine=engine, device=device, dtype=dtype, batch_size=batch_size)
+    drafts, wished = Beside(draft), Beside(terms)
     judge = None
     if teacher is not None:
         judge = open_model(teacher, engine="torch", device=device, dtype=dtype, batch_size=batch_size)
+    answers = Answers(asked, loaded, judge)
 
     def answer(texts: Iterable[str]) -> "Iterator[Result]":
-        if loaded.kind != "levt" and not (keep or terms or drop or ordered or judge):
-            return loaded.refine_stream(((text, drafts.next()) for text in texts), **settings)
-        from levt.engine.settings import taken
-        from levt.refine.options import Options
-        from levt.refine.wish import Wish
-
-        options = taken(Options, settings, kind=loaded.kind)
-        target = loaded.engine.tokenizers.target
-
-        def wish(text: str) -> Wish:
-            first = drafts.next()
-            return Wish(
-                source=text,
-                draft=first,
-                keep=tuple(
-                    word for word in keep if target.normalise(word).strip() in target.normalise(first)
-                ),
-                terms=terms_of(wanted.next()),
-                ordered=ordered,
-                drop=drop,
-                options=options,
-            )
-
-        return loaded.run(map(wish, texts), teacher=judge)
+        return answers(Row(text, drafts.next(), terms_of(wished.next())) for text in texts)
 
     respond(
         answer,
         json_line if json else lambda result: one_line(result.text),
         most=4 * batch_size,
-        beside=[drafts, wanted],
+        beside=[drafts, wished],
     )

@@ -1,14 +1,18 @@
 """``levt translate``: sources on stdin, targets on stdout, one per line."""
 
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import tyro
+
 from levt.cli._model import DEFAULT
+from levt.cli._shards import Folders
 
 if TYPE_CHECKING:
     from levt.engine.result import Result
+
+STREAMS = Folders()
 
 
 def translate(
@@ -31,8 +35,11 @@ def translate(
     length_beam: int | None = None,
     server: str | None = None,
     token_file: Path | None = None,
+    folders: tyro.conf.OmitArgPrefixes[Folders] = STREAMS,
 ) -> None:
     """Translate standard input, line by line, to standard output.
+
+    With --input and --output, shards: levt translate --input corpus/en --output corpus/de --processes 4
 
     Args:
         model: Name of a bundled model, a model folder, or an id of the hub (user/name).
@@ -42,7 +49,7 @@ def translate(
         ordered: The terms must appear in the order given.
         drop: Words that must not appear.
         batch_size: Most lines that go through the model together; changes speed and memory, never a result.
-        engine: What runs the model.
+        engine: What runs the model: torch, cuda, onnx or onnx-int8; `ray` or `ray:NAME` for shards, on a cluster.
         device: cpu, cuda or cuda:N; by default a GPU where there is one.
         dtype: float32, bfloat16 or float16; by default bfloat16 on a GPU, float32 elsewhere.
         max_iterations: Stop after this many iterations (10).
@@ -54,13 +61,16 @@ def translate(
         length_beam: Lengths tried side by side, for masked models (5).
         server: Address of a `levt serve` that does the work, http://HOST:PORT; its own model is used.
         token_file: File with the bearer token that the server asks for.
+        folders: Shards instead of standard input and output.
     """
     if server is not None:
         from levt.cli._remote import translate_remotely
 
         elsewhere = {"engine": engine if engine != "torch" else None, "device": device, "dtype": dtype,
                      "teacher": teacher, "beam": beam, "n_best": n_best, "length_penalty": length_penalty,
-                     "length_beam": length_beam}  # fmt: skip
+                     "length_beam": length_beam, "input": folders.input or None,
+                     "output": folders.output, "processes": folders.processes,
+                     "ray-address": folders.ray_address}  # fmt: skip
         translate_remotely(
             server, token_file, model=None if model == DEFAULT else model, json=json, keep=keep, terms=terms,
             ordered=ordered, drop=drop, batch_size=batch_size, max_iterations=max_iterations,
@@ -69,41 +79,43 @@ def translate(
         return
     from levt.cli._lines import Beside, json_line, one_line, respond
     from levt.cli._model import given, open_model
+    from levt.cli._shards import answer_folders, runner, wanted
+    from levt.recipes.answering import Answering, Answers, Row, terms_of
 
-    loaded = open_model(model, engine=engine, device=device, dtype=dtype, batch_size=batch_size)
-    settings = given(
-        max_iterations=max_iterations,
-        empty_gap_penalty=empty_gap_penalty,
-        beam=beam,
-        n_best=n_best,
-        length_penalty=length_penalty,
-        length_beam=length_beam,
+    sharded = wanted(engine, folders)
+    engine, who = runner(engine, folders, device)
+    asked = Answering(
+        verb="translate",
+        model=model,
+        engine=engine,
+        dtype=dtype,
+        batch_size=batch_size,
+        settings=given(
+            max_iterations=max_iterations,
+            empty_gap_penalty=empty_gap_penalty,
+            beam=beam,
+            n_best=n_best,
+            length_penalty=length_penalty,
+            length_beam=length_beam,
+        ),
+        keep=keep,
+        has_terms=terms is not None,
+        ordered=ordered,
+        drop=drop,
+        teacher=teacher,
     )
+    if sharded:
+        answer_folders(asked, folders, {"terms": terms}, who=who, json=json)
+        return
+    loaded = open_model(model, engine=engine, device=device, dtype=dtype, batch_size=batch_size)
     beside = Beside(terms)
     judge = None
     if teacher is not None:
         judge = open_model(teacher, engine="torch", device=device, dtype=dtype, batch_size=batch_size)
+    answers = Answers(asked, loaded, judge)
 
     def answer(texts: Iterable[str]) -> "Iterator[Result]":
-        if loaded.kind != "levt" and not (keep or terms or drop or ordered or judge):
-            return loaded.translate_stream(texts, **settings)
-        from levt.engine.settings import taken
-        from levt.refine.options import Options
-        from levt.refine.places import whole
-        from levt.refine.wish import Wish
-
-        options = taken(Options, settings, kind=loaded.kind)
-        wishes = (
-            Wish(
-                source=text,
-                terms=tuple(word for word in keep if whole(text, word)) + terms_of(beside.next()),
-                ordered=ordered,
-                drop=drop,
-                options=options,
-            )
-            for text in texts
-        )
-        return loaded.run(wishes, teacher=judge)
+        return answers(Row(text, terms=terms_of(beside.next())) for text in texts)
 
     respond(
         answer,
@@ -111,12 +123,3 @@ def translate(
         most=4 * batch_size,
         beside=[beside],
     )
-
-
-def terms_of(line: str) -> tuple[str, ...]:
-    """The terms of a line, between tabs or semicolons.
-
-    >>> terms_of("ein Hund; Schnee\\t")
-    ('ein Hund', 'Schnee')
-    """
-    return tuple(term.strip() for term in re.split(r"[\t;]", line) if term.strip())

@@ -41,7 +41,7 @@ class Lines:
                 number += 1
                 if number == 1:
                     line = line.removeprefix(b"\xef\xbb\xbf")
-                if number & 0xFF == 1:
+                if number & 0xFF == 1 and raw.seekable():
                     self.position = raw.tell()
                 ended = line.endswith(b"\n")
                 text = line.removesuffix(b"\n").removesuffix(b"\r")
@@ -54,7 +54,8 @@ class Lines:
                     yield Line(number, text.decode("utf-8"))
                 except UnicodeDecodeError as error:
                     yield Line(number, "", f"not UTF-8 ({error.reason} at byte {error.start})")
-            self.position = raw.tell()
+            if raw.seekable():  # a pipe does not tell
+                self.position = raw.tell()
 
 
 @contextmanager
@@ -80,11 +81,11 @@ def _opened(path: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
 
 
 def check_file(path: Path) -> None:
-    """Raise an InputError where there is no such file."""
-    if path.is_file():
-        return
+    """Raise an InputError where there is no such file; pipes and devices are files, too."""
     if path.is_dir():
         raise InputError(f"{path} is a folder, not a file")
+    if path.exists():
+        return
     beside = os.listdir(path.parent) if path.parent.is_dir() else []
     near = difflib.get_close_matches(path.name, beside, n=1)
     if near:

@@ -19,12 +19,13 @@ from levt.data.folder import new_folder
 from levt.data.prepare import load_tokenizers
 from levt.data.store import Store
 from levt.data.write import StoreWriter
-from levt.errors import ConfigError, StoreError
+from levt.errors import StoreError
 from levt.policy.folder import Tokenizers, open_folder
 from levt.recipes.distillation import Distillation, Progress
 from levt.recipes.experiment import identity_of
 from levt.recipes.shards import Shards, held, shared
-from levt.recipes.teacher import TRAIN, decode_shards
+from levt.recipes.teacher import TRAIN, Teaching
+from levt.recipes.workers import Local, Runner
 
 NOTE = "distill.json"
 
@@ -47,21 +48,26 @@ def distil(
     *,
     processes: int = 1,
     device: str | None = None,
+    engine: str = "torch",
+    runner: Runner | None = None,
     progress: Progress = lambda done, total: None,
 ) -> Distilled:
-    """Write the corpus ``out``; what was done before is not done again, and a finished one is left as it is."""
+    """Write the corpus ``out``; what was done before is not done again, and a finished one is left as it is.
+
+    Without a ``runner`` the work is done by so many processes of our own.
+    """
     settings = settings or Distillation()
-    if processes < 1:
-        raise ConfigError(f"processes must be at least 1, got {processes}")
+    runner = runner or Local(processes=processes, device=device)
     store = Store.open(corpus / TRAIN)
     identity = identity_of_work(teacher, store, settings)
     work = out.with_name(f"{out.name}.work")
     with shared(work):
         if (found := done(out, identity)) is None:
             shards = Shards(work, count=len(store), size=settings.shard, identity=identity)
-            decode_shards(
-                teacher, corpus, settings, shards, processes=processes, device=device, progress=progress
+            teaching = Teaching(
+                teacher=teacher, corpus=corpus, settings=settings, pieces=shards, engine=engine
             )
+            runner(teaching, progress)
             # Several commands may have worked on this together: one writes, the others find it written.
             with held(work / "assemble.lock", wait=True):
                 if (found := done(out, identity)) is None:

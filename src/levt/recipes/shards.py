@@ -12,6 +12,7 @@ import json
 import os
 import shutil
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,11 +29,61 @@ WAIT = 0.1
 """Seconds between two looks at what the others are doing."""
 
 
-class Shards:
+class Pieces(ABC):
+    """Work in pieces 0 … number-1; what a finished one looks like is for the kind of work to say."""
+
+    count: int
+    """Examples of all pieces together."""
+
+    def __init__(self, folder: Path) -> None:
+        """``folder``: where the locks are."""
+        self.folder = folder
+        self._known: set[int] = set()
+
+    @property
+    @abstractmethod
+    def number(self) -> int:
+        """How many pieces there are."""
+
+    @abstractmethod
+    def examples(self, piece: int) -> int:
+        """How many examples a piece has."""
+
+    @abstractmethod
+    def finished(self, piece: int) -> bool:
+        """Whether a piece is done."""
+
+    @property
+    def left(self) -> list[int]:
+        """The pieces that are not done; what is done stays done, so it is looked for only once."""
+        left = [piece for piece in range(self.number) if piece not in self._known]
+        self._known.update(piece for piece in left if self.finished(piece))
+        return [piece for piece in left if piece not in self._known]
+
+    @property
+    def done(self) -> int:
+        """How many examples are done."""
+        return self.count - sum(self.examples(piece) for piece in self.left)
+
+    def claimed(self) -> Iterator[int]:
+        """Pieces to work on, each held by us alone until the next is asked for; ends when all are finished."""
+        while left := self.left:
+            took = False
+            for piece in left:
+                with held(self.folder / f"{piece:05d}.lock") as mine:
+                    if mine and not self.finished(piece):
+                        took = True
+                        yield piece
+            if not took:
+                time.sleep(WAIT)  # others have what is left; if one of them dies, its piece becomes free
+
+
+class Shards(Pieces):
     """The pieces of one piece of work: examples 0 … count-1, ``size`` at a time."""
 
     def __init__(self, folder: Path, *, count: int, size: int, identity: dict[str, Any]) -> None:
-        self.folder, self.count, self.size = folder, count, size
+        super().__init__(folder)
+        self.count, self.size = count, size
         known = {**identity, "count": count, "size": size}
         folder.mkdir(parents=True, exist_ok=True)
         note = folder / "identity.json"
@@ -56,22 +107,9 @@ class Shards:
         """Whether a piece is done."""
         return self._file(piece).exists()
 
-    @property
-    def done(self) -> int:
-        """How many examples are done."""
-        return sum(len(self.rows(piece)) for piece in range(self.number) if self.finished(piece))
-
-    def claimed(self) -> Iterator[int]:
-        """Pieces to work on, each held by us alone until the next is asked for; ends when all are finished."""
-        while left := [piece for piece in range(self.number) if not self.finished(piece)]:
-            took = False
-            for piece in left:
-                with held(self.folder / f"{piece:05d}.lock") as mine:
-                    if mine and not self.finished(piece):
-                        took = True
-                        yield piece
-            if not took:
-                time.sleep(WAIT)  # others have what is left; if one of them dies, its piece becomes free
+    def examples(self, piece: int) -> int:
+        """How many examples a piece has."""
+        return len(self.rows(piece))
 
     def write(self, piece: int, value: Any) -> None:
         """Finish a piece."""

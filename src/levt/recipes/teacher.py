@@ -1,26 +1,19 @@
-"""A teacher at work: it decodes the sources of a store, shard by shard, in one process or in several."""
+"""A teacher at work: it decodes the sources of a store, shard by shard. Knows not who else does."""
 
 import json
-import os
-import sys
-import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from multiprocessing import get_context, parent_process
-from multiprocessing.connection import wait
-from multiprocessing.queues import SimpleQueue
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import torch
 
 from levt.data.prepare import load_tokenizers
 from levt.data.store import Store
 from levt.engine.model import Model, load
 from levt.engine.result import Result
-from levt.errors import ConfigError, InputError, LevtError
+from levt.errors import ConfigError, InputError
 from levt.policy.folder import Tokenizers
-from levt.recipes.distillation import Distillation, Progress
+from levt.recipes.distillation import Distillation
 from levt.recipes.experiment import as_input
 from levt.recipes.shards import Shards
 
@@ -29,94 +22,32 @@ EMPTY, UNFINISHED, TOO_LONG, UNREADABLE = "empty", "unfinished", "too long", "un
 """Why a target keeps its reference."""
 
 
-def decode_shards(
-    teacher: Path,
-    corpus: Path,
-    settings: Distillation,
-    shards: Shards,
-    *,
-    processes: int,
-    device: str | None,
-    progress: Progress,
-) -> None:
-    """Finish all shards, here or in so many processes of our own; other commands may help."""
-    total = shards.count
-    progress(shards.done, total)
-    if shards.done == total:
-        return
-    if processes == 1:
-        for _ in work(teacher, corpus, settings, shards, device_of_this_process(device)):
-            progress(shards.done, total)
-        progress(shards.done, total)
-        return
-    context = get_context("spawn")
-    threads = max(1, (os.cpu_count() or 1) // processes)
-    trouble: SimpleQueue[LevtError] = context.SimpleQueue()
-    children = [
-        context.Process(
-            target=_child, args=(teacher, corpus, settings, shards, device, threads, trouble), daemon=True
-        )
-        for _ in range(processes)
-    ]
-    try:
-        for child in children:
-            child.start()
-        while any(child.is_alive() for child in children):
-            wait([child.sentinel for child in children if child.is_alive()], timeout=0.3)
-            progress(shards.done, total)
-            if any(child.exitcode for child in children):
-                break
-        if not trouble.empty():
-            raise trouble.get()
-        if any(child.exitcode for child in children):
-            raise LevtError(
-                "a process that decoded has died",
-                hint="run the command again, it goes on; fewer --processes need less memory",
-            )
-    finally:
-        for child in children:
-            if child.is_alive():
-                child.terminate()
+@dataclass(frozen=True, kw_only=True)
+class Teaching:
+    """The work of a teacher: the sources of a corpus, shard by shard."""
 
+    teacher: Path
+    """Its model folder."""
+    corpus: Path
+    """Folder that ``levt prepare`` has written."""
+    settings: Distillation
+    """How it writes."""
+    pieces: Shards
+    """What is to be done, and where it is kept."""
+    engine: str = "torch"
+    """What runs the teacher."""
 
-def _child(
-    teacher: Path,
-    corpus: Path,
-    settings: Distillation,
-    shards: Shards,
-    device: str | None,
-    threads: int,
-    trouble: "SimpleQueue[LevtError]",
-) -> None:
-    """What each process does; it does not outlive the one that started it."""
-    threading.Thread(target=_die_with_the_parent, daemon=True).start()
-    torch.set_num_threads(threads)
-    try:
-        for _ in work(teacher, corpus, settings, shards, device):
-            pass
-    except LevtError as error:
-        trouble.put(error)
-        sys.exit(2)
+    def open(self, device: str | None) -> Callable[[int], None]:
+        """Load the teacher and the corpus."""
+        store, tokenizers = Store.open(self.corpus / TRAIN), Tokenizers(*load_tokenizers(self.corpus))
+        model = load(self.teacher, device=device, engine=self.engine)
+        writer = Writer(model, store, tokenizers, self.settings, longest=longest_target(self.corpus))
 
+        def do(piece: int) -> None:
+            targets, kept = writer.targets(self.pieces.rows(piece))
+            self.pieces.write(piece, {"targets": targets, "kept": kept})
 
-def _die_with_the_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-def work(
-    teacher: Path, corpus: Path, settings: Distillation, shards: Shards, device: str | None
-) -> Iterator[int]:
-    """Take shards and finish them, one for each step of this iterator."""
-    model = load(teacher, device=device)
-    store, tokenizers = Store.open(corpus / TRAIN), Tokenizers(*load_tokenizers(corpus))
-    writer = Writer(model, store, tokenizers, settings, longest=longest_target(corpus))
-    for piece in shards.claimed():
-        targets, kept = writer.targets(shards.rows(piece))
-        shards.write(piece, {"targets": targets, "kept": kept})
-        yield piece
+        return do
 
 
 class Writer:
@@ -213,9 +144,3 @@ def longest_target(corpus: Path) -> int:
         return int(note["settings"]["max_length"])
     except (OSError, ValueError, KeyError, TypeError):
         return 512
-
-
-def device_of_this_process(device: str | None) -> str | None:
-    """The device asked for; under torchrun each process has a GPU of its own, where there are any."""
-    rank = os.environ.get("LOCAL_RANK")
-    return f"cuda:{rank}" if device is None and rank is not None and torch.cuda.is_available() else device

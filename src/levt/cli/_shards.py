@@ -1,0 +1,90 @@
+"""Folders of shards instead of stdin and stdout: what `translate`, `refine` and `distill` have in common."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from levt.recipes.answering import Answering
+    from levt.recipes.workers import Runner
+
+
+@dataclass(frozen=True, kw_only=True)
+class Folders:
+    """For corpora that do not fit a machine, or an afternoon: shards in, shards out."""
+
+    input: tuple[str, ...] = ()
+    """Read these files, folders or patterns instead of standard input: text, .jsonl or .parquet, text also packed."""
+    output: Path | None = None
+    """Folder for the answers, one file per shard; run the command again to go on after a fault."""
+    shard_lines: int = 10_000
+    """Longer files are cut into shards of so many lines."""
+    processes: int | None = None
+    """Processes that work side by side (1); with `--engine ray` workers of the cluster (all it has room for)."""
+    ray_address: str | None = None
+    """Cluster of Ray to use, for `--engine ray`: `auto` or HOST:PORT; by default RAY_ADDRESS, else this machine."""
+
+
+def runner(engine: str, folders: Folders, device: str | None) -> "tuple[str, Runner | None]":
+    """What runs the model, and who does the work: `ray` is a cluster of Ray, `ray:NAME` one with that engine."""
+    from levt.errors import ConfigError
+    from levt.recipes.workers import Local
+
+    who, _, inner = engine.partition(":")
+    if who == "ray":
+        from levt.recipes.ray_workers import OnRay
+
+        return inner or "torch", OnRay(address=folders.ray_address, workers=folders.processes, device=device)
+    if folders.ray_address is not None:
+        raise ConfigError("--ray-address is for --engine ray")
+    return engine, Local(processes=1 if folders.processes is None else folders.processes, device=device)
+
+
+def wanted(engine: str, folders: Folders) -> bool:
+    """Whether shards are to be worked on; half a wish is an error."""
+    from levt.errors import ConfigError
+
+    if folders.input and folders.output is not None:
+        return True
+    if folders.input or folders.output is not None:
+        raise ConfigError("shards need both --input and --output")
+    if engine.partition(":")[0] == "ray" or folders.processes is not None or folders.ray_address is not None:
+        raise ConfigError(
+            "a cluster, or several processes, work on shards, not on standard input",
+            hint="--input FOLDER --output FOLDER",
+        )
+    return False
+
+
+def answer_folders(
+    answering: "Answering",
+    folders: Folders,
+    beside: Mapping[str, Path | None],
+    *,
+    who: "Runner | None",
+    json: bool,
+) -> None:
+    """Answer all shards, and say what came of it on stderr."""
+    import sys
+    import time
+
+    from levt.cli._progress import bar
+    from levt.recipes.line_shards import answer_shards
+    from levt.recipes.shard_plan import plan
+
+    assert folders.output is not None
+    files = {field: [str(path)] for field, path in beside.items() if path is not None}
+    pieces = plan(folders.input, beside=files, lines=folders.shard_lines, json=json)
+    begun = time.perf_counter()
+    with bar(answering.verb, "lines") as progress:
+        found = answer_shards(answering, pieces, folders.output, json=json, runner=who, progress=progress)
+    seconds = time.perf_counter() - begun
+    new = found.lines - found.before
+    print(f"{folders.output}: {found.lines:,} lines in {found.shards:,} shards", file=sys.stderr)
+    if found.before:
+        print(f"  {found.before:,} lines were done before", file=sys.stderr)
+    if found.damaged:
+        print(f"  {found.damaged:,} damaged shards were made again", file=sys.stderr)
+    if new:
+        print(f"  {new:,} lines in {seconds:,.1f} s, {new / seconds:,.1f} lines/s", file=sys.stderr)

@@ -1,0 +1,52 @@
+"""JSON lines with the key ``source``, maybe ``draft`` and ``terms``; the result becomes the key ``target``.
+
+So what is written is what ``levt prepare`` reads; other keys stay as they are.
+"""
+
+import json as json_module
+from collections.abc import Iterable
+from typing import IO, Any
+
+from levt.data.one_line import one_line_json
+from levt.errors import InputError
+from levt.recipes.shard_formats import Record
+from levt.recipes.shard_formats.text import Text
+
+
+class Jsonl(Text):
+    """One object a line."""
+
+    def record(self, line: bytes) -> Record:
+        """The object, if it is one with a source."""
+        try:
+            found = json_module.loads(line)
+        except ValueError as error:
+            return {"problem": InputError(f"it is not JSON ({error})")}
+        return checked(found)
+
+    def write(self, file: IO[bytes], answered: Iterable[tuple[Record, Any]], *, json: bool) -> int:
+        """The object with its target and, if JSON is asked for, with every edit as ``result``."""
+        count = 0
+        for record, result in answered:
+            count += 1
+            more = {"result": result.to_json()} if json else {}
+            file.write(f"{one_line_json({**record, 'target': result.text, **more})}\n".encode())
+        return count
+
+    def ending(self, *, json: bool) -> str:
+        """The name of the input."""
+        return ""
+
+
+FORMAT = Jsonl()
+
+
+def checked(found: Any) -> Record:
+    """A record with a source, or with a problem."""
+    if not isinstance(found, dict) or not isinstance(found.get("source"), str):
+        return {"problem": InputError("it has no text under the key 'source'")}
+    if not isinstance(found.get("draft", ""), str):
+        return {"problem": InputError(f"its draft must be a text, got {found['draft']!r}")}
+    if any("\ud800" <= c <= "\udfff" for key in ("source", "draft") for c in found.get(key, "")):
+        return {"problem": InputError("it has a lone surrogate")}
+    return found
