@@ -1,0 +1,117 @@
+"""What MkDocs does beside turning Markdown into pages: generated pages, and a navigation of what is there.
+
+Pages that lie elsewhere in the repository (the changelog, the results of the benchmarks) get a place in the site,
+and links to them are turned there. The reference is made from the code at every build, so it cannot be stale.
+"""
+
+import re
+import sys
+from pathlib import Path, PurePosixPath
+from posixpath import normpath, relpath
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).parents[1]
+HERE = str(Path(__file__).parent)
+
+LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s#]+)(#[^()\s]*)?\)")
+FENCE = re.compile(r"^(`{3,}).*?^\1`*\s*$", re.M | re.S)
+
+
+def elsewhere() -> dict[str, str]:
+    """Pages of the site that are files outside of docs: where they lie, by their place in the site."""
+    found = {
+        name: name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "CITATION.cff")
+    }
+    found |= {
+        f"results/benchmarks/{path.name}": f"benchmarks/results/{path.name}"
+        for path in sorted((ROOT / "benchmarks" / "results").glob("*.md"))
+    }
+    found |= {
+        f"examples/{path.name}": f"examples/{path.name}" for path in sorted((ROOT / "examples").glob("*.py"))
+    }
+    return {place: lies for place, lies in found.items() if (ROOT / lies).is_file()}
+
+
+def generated() -> dict[str, str]:
+    """The pages that are made from the code."""
+    if HERE not in sys.path:  # MkDocs forgets what a hook adds when it is loaded
+        sys.path.insert(0, HERE)
+    from generate import api_reference, cli_reference, http_reference, results
+
+    return {
+        "reference/api.md": api_reference.page(),
+        "reference/cli.md": cli_reference.page(),
+        "reference/http.md": http_reference.page(),
+        "results/index.md": results.page(ROOT),
+    }
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Leave out of the navigation what is not there; put under "More" what nobody listed."""
+    docs = Path(config.docs_dir)
+    there = {path.relative_to(docs).as_posix() for path in docs.rglob("*.md")}
+    there |= {"reference/api.md", "reference/cli.md", "reference/http.md", "results/index.md"}
+    there |= {place for place in elsewhere() if place.endswith(".md")}
+    listed: set[str] = set()
+
+    def pruned(entry: Any) -> Any:
+        if isinstance(entry, str):
+            listed.add(entry)
+            return entry if entry in there else None
+        if isinstance(entry, dict):
+            kept = {title: pruned(below) for title, below in entry.items()}
+            return {title: below for title, below in kept.items() if below} or None
+        return [below for below in map(pruned, entry) if below]
+
+    nav = pruned(config.nav)
+    more = sorted(there - listed)
+    results = [page for page in more if page.startswith("results/")]
+    for entry in nav:
+        if "Results" in entry and results:
+            entry["Results"] = ["results/index.md", *results]
+    if others := [page for page in more if page not in results]:
+        nav.append({"More": others})
+    config.nav = nav
+    config.extra["pending"] = sorted(listed - there)
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add what is made, and what lies elsewhere."""
+    for place, text in generated().items():
+        files.append(File.generated(config, place, content=text))
+    for place, lies in elsewhere().items():
+        files.append(File.generated(config, place, content=(ROOT / lies).read_text(encoding="utf-8")))
+    return files
+
+
+def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Turn links to where a file is in the site; of links to pages that are still to come only the words stay."""
+    here = page.file.src_uri
+    lies = elsewhere().get(here, f"docs/{here}")
+    places = {lies: place for place, lies in elsewhere().items()}
+    pending = set(config.extra["pending"])
+
+    def turned(match: re.Match[str]) -> str:
+        image, words, target, anchor = match[1], match[2], match[3], match[4] or ""
+        if "://" in target or target.startswith("mailto:"):
+            return match[0]
+        wanted = normpath(str(PurePosixPath(lies).parent / target))
+        place = places.get(wanted) or (wanted.removeprefix("docs/") if wanted.startswith("docs/") else None)
+        if place in pending:
+            return words
+        if place is None and (ROOT / wanted).exists():
+            return f"`{wanted}`" if words.strip("`") == wanted else f"{words} (`{wanted}`)"
+        if place is None:
+            return match[0]
+        return f"{image}[{words}]({relpath(place, PurePosixPath(here).parent.as_posix())}{anchor})"
+
+    parts, start = [], 0
+    for fence in FENCE.finditer(markdown):
+        parts += [LINK.sub(turned, markdown[start : fence.start()]), fence[0]]
+        start = fence.end()
+    return "".join([*parts, LINK.sub(turned, markdown[start:])])

@@ -1,0 +1,91 @@
+"""Every command and every Python snippet of the README and the guides, run as a reader would, page by page.
+
+A page begins in a folder of its own with the toy model (see ``docs/guides/index.md``); its blocks run in order, the
+Python ones with the names of those before them. Port 8000 is a free one here.
+"""
+
+import contextlib
+import re
+import warnings
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from page_shell import ROOT, Shell
+from snippets import Block, blocks, levt_calls
+
+DOCS = ROOT / "docs"
+COMMAND = re.compile(r"^\s*(\$ )?(levt|python|pip) ", re.M)
+TESTED = "<!-- snippets are tested -->"
+"""By this line a page outside of the guides joins them."""
+
+
+def pages() -> list[Path]:
+    others = [page for page in sorted(DOCS.glob("*.md")) if TESTED in page.read_text(encoding="utf-8")]
+    return [ROOT / "README.md", *sorted((DOCS / "guides").glob("*.md")), *others]
+
+
+def name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("page", pages(), ids=name)
+def test_a_page_can_be_followed(
+    page: Path, request: pytest.FixtureRequest, free_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = [
+        block
+        for block in blocks(page)
+        if block.not_run is None and (block.is_shell or block.language == "python")
+    ]
+    if not found:
+        pytest.skip("there is nothing to run")
+    empty = "<!-- begins with: nothing -->" in page.read_text(encoding="utf-8")
+    shell: Shell = request.getfixturevalue("shell" if empty else "with_toy")
+    monkeypatch.chdir(shell.folder)
+    names: dict[str, object] = {"__name__": "__snippet__"}
+    for block in found:
+        where = f"{name(page)}:{block.line}"
+        if block.is_shell:
+            try:
+                shell.run(block.tested_script().replace("8000", str(free_port)))
+            except AssertionError as error:
+                raise AssertionError(f"{where}: {error}") from None
+        else:
+            code = compile("\n" * block.line + block.body, str(page), "exec")
+            with contextlib.redirect_stdout(StringIO()), warnings.catch_warnings():
+                exec(code, names)
+
+
+def verbs_and_flags(block: Block) -> list[list[str]]:
+    return [call for call in levt_calls(block.script) if call and not call[0].startswith("-")]
+
+
+@pytest.mark.parametrize("page", pages(), ids=name)
+def test_what_is_not_run_names_verbs_and_flags_that_exist(page: Path, tools: str, tmp_path: Path) -> None:
+    from generate.cli_reference import help_of
+
+    for block in blocks(page):
+        if block.not_run is None or not block.is_shell:
+            continue
+        assert len(block.not_run) > 10, f"{name(page)}:{block.line}: say why it is not run"
+        for verb, *rest in verbs_and_flags(block):
+            # A verb with kinds, or a recipe, has its own flags.
+            kind = [] if not rest or rest[0].startswith("-") else rest[:1]
+            chain = rest[:2] if verb == "chain" else kind
+            said = help_of(verb, *chain) if chain and verb in ("train", "chain", "convert", "blackbox", "synthesize") \
+                else help_of(verb)  # fmt: skip
+            for flag in (word.partition("=")[0] for word in rest if word.startswith("--")):
+                assert re.search(rf"(?<![\w-]){re.escape(flag)}(?![\w-])", said), (
+                    f"{name(page)}:{block.line}: {flag}"
+                )
+
+
+@pytest.mark.parametrize("page", pages()[1:], ids=name)
+def test_commands_stand_in_blocks_that_say_so(page: Path) -> None:
+    bare = [
+        f"{name(page)}:{block.line}"
+        for block in blocks(page)
+        if block.language not in ("bash", "console", "python") and COMMAND.search(block.body)
+    ]
+    assert bare == []
