@@ -70,12 +70,15 @@ def save_folder(
     folder: str | Path,
     model: nn.Module,
     tokenizers: Tokenizers,
-    card: Card,
+    card: Card | str,
     *,
     dtype: StoredDtype = "float32",
     training: Mapping[str, Any] | None = None,
 ) -> FolderConfig:
-    """Write a model folder, whole or not at all; a model that was there before is replaced in one step."""
+    """Write a model folder, whole or not at all; a model that was there before is replaced in one step.
+
+    The card may also be given as its text.
+    """
     folder = Path(folder)
     config = getattr(model, "config", None)
     assert isinstance(config, ModelConfig), f"{type(model).__name__} has no configuration"
@@ -86,7 +89,7 @@ def save_folder(
         tokenizers.target.save(new / TOKENIZER)
         if tokenizers.separate:
             tokenizers.source.save(new / SOURCE_TOKENIZER)
-        (new / CARD).write_text(card.render(), encoding="utf-8")
+        (new / CARD).write_text(card if isinstance(card, str) else card.render(), encoding="utf-8")
         written = FolderConfig(
             model=config,
             levt=__version__,
