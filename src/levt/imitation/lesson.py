@@ -54,9 +54,13 @@ class LessonShape:
         share, inner = roll_in.share_deleted(), target - 2 * rows
         # Three standard deviations of a batch: what does not fit is changed, and that should be rare.
         slack = max(0.03, 3 * roll_in.spread_deleted() / math.sqrt(rows))
-        if draft:  # the oracle decides what is kept of a draft: anything may happen
+        made = roll_in.drafts.made
+        if draft and not made:  # the oracle decides what is kept of a draft: anything may happen
             low = high = 1.0
         else:
+            # Of a made-up draft about half is kept; some room for more or less, and what does not fit is changed.
+            drafts = made + (1 - made) * min(draft / target, 1.0)
+            slack += roll_in.beta * drafts * 0.25
             low, high = 1 - share + slack, share + slack
         return cls(
             rows=rows,
@@ -64,7 +68,7 @@ class LessonShape:
             target=target,
             kept=_up(int(min(low, 1.0) * max(inner, 0)) + 2 * rows),
             holes=_up(int(min(high, 1.0) * target)),
-            delete=_up(max(target, draft) + 1),
+            delete=_up(max(int(1.03 * target) if made else target, draft) + 1),
             longest=longest,
             joint=joint,
         )

@@ -8,7 +8,9 @@ from torch import nn
 
 from levt.data.pack import Packed
 from levt.data.store import Store
+from levt.imitation.drafts import with_drafts
 from levt.imitation.lesson import Arrays, LessonShape, decisions, make_lesson
+from levt.imitation.neighbours import neighbours
 from levt.imitation.objective import LevTObjective, ObjectiveConfig
 from levt.imitation.ragged import Ragged
 from levt.imitation.roll_in import RollIn
@@ -51,6 +53,7 @@ class LevTLessons(Lessons):
         super().__init__(store, budget)
         self.roll_in, self.config = roll_in, objective
         self.vocabulary = model.config.target_vocabulary
+        self.near = neighbours(store) if roll_in.drafts.mismatched else None
         towers, exit_of = model.towers, model.config.exit_of
         joint = towers["placeholder"] is towers["token"] and exit_of("placeholder") == exit_of("token")
         self.shape = LessonShape.of(
@@ -70,10 +73,9 @@ class LevTLessons(Lessons):
 
     def make(self, rows: np.ndarray, draw: np.random.Generator) -> tuple[Arrays, np.ndarray]:
         """Roll in from these examples."""
+        target = self.rows_of("target", rows)
         lesson = make_lesson(
-            self.rows_of("source", rows),
-            self.rows_of("target", rows),
-            self.rows_of("draft", rows) if self.store.has_draft else None,
+            self.rows_of("source", rows), target, self.drafts(rows, target, draw),
             roll_in=self.roll_in, shape=self.shape, vocabulary=self.vocabulary, draw=draw,
         )  # fmt: skip
         counted = decisions(lesson)
@@ -82,3 +84,14 @@ class LevTLessons(Lessons):
             inner = int(lesson["target_lengths"].sum()) - 2 * len(rows)
             counted = np.append(counted, [inner + len(rows), inner]).astype(np.int32)
         return lesson, counted
+
+    def drafts(self, rows: np.ndarray, target: Ragged, draw: np.random.Generator) -> Ragged | None:
+        """The drafts of the corpus, those that are made up, or both."""
+        given = self.rows_of("draft", rows) if self.store.has_draft else None
+        config = self.roll_in.drafts
+        if not config.made:
+            return given
+        near = target
+        if self.near is not None:
+            near = self.rows_of("target", self.near[draw.integers(2, size=len(rows)), rows])
+        return with_drafts(target, given, near, config, self.longest, draw)

@@ -7,7 +7,7 @@ draft, or y_ins′ as the model itself fills it during the step.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -16,6 +16,7 @@ from jaxtyping import Bool, Int64
 
 from levt.edits.oracle import align
 from levt.errors import ConfigError, raise_all
+from levt.imitation.drafts import Drafts
 from levt.imitation.ragged import Ragged
 
 
@@ -37,6 +38,8 @@ class RollIn:
     """Deletion states that are not drafts: filled by the model, or corrupted targets (the ablation DAE)."""
     noise: float = 0.15
     """Share of tokens that corruption replaces, repeats or swaps."""
+    drafts: Drafts = field(default_factory=Drafts)
+    """Drafts made up on the way, beside those that the corpus has."""
 
     def __post_init__(self) -> None:
         problems = [
