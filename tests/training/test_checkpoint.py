@@ -10,7 +10,6 @@ import torch
 from levt.errors import ModelError
 from levt.training.checkpoint import (
     Standing,
-    average_masters,
     checkpoint_path,
     checkpoints,
     prune,
@@ -65,14 +64,14 @@ def test_a_record_without_a_key_is_damaged(folder: Path, key: str) -> None:
     record = json.loads((folder / "state.json").read_text("utf-8"))
     del record[key]
     (folder / "state.json").write_text(json.dumps(record), encoding="utf-8")
-    with pytest.raises(ModelError, match="is damaged: KeyError"):
+    with pytest.raises(ModelError, match=r"is damaged: (KeyError|TypeError)"):
         read_checkpoint(folder, IDENTITY)
 
 
 def test_another_version_is_refused(folder: Path) -> None:
     record = json.loads((folder / "state.json").read_text("utf-8"))
     (folder / "state.json").write_text(json.dumps({**record, "version": 99}), encoding="utf-8")
-    with pytest.raises(ModelError, match="of version 99, not 1"):
+    with pytest.raises(ModelError, match="is a checkpoint of version 99, this levt reads 1 and 2"):
         read_checkpoint(folder, IDENTITY)
 
 
@@ -113,11 +112,3 @@ def test_half_written_ones_are_neither_counted_nor_kept(tmp_path: Path) -> None:
 
 def test_no_run_has_no_checkpoints(tmp_path: Path) -> None:
     assert checkpoints(tmp_path / "nothing") == []
-
-
-def test_average_of_masters(tmp_path: Path) -> None:
-    paths = []
-    for step, value in enumerate((1.0, 2.0, 6.0)):
-        paths.append(checkpoint_path(tmp_path, step))
-        write_checkpoint(paths[-1], Standing(step=step), {"master": torch.full((3,), value)}, IDENTITY)
-    assert average_masters(paths).tolist() == [3.0, 3.0, 3.0]

@@ -1,81 +1,140 @@
-"""One of two processes, for test_parallel.py: trains, then writes what it has to the folder it was given."""
+"""What one of several processes does, for the tests of this folder; each function gives what it has found."""
 
-import sys
+import json
 import time
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import torch
-from safetensors.torch import save_file
-from small_runs import config, lessons, network, trainer
+from small_runs import Saved, config, trainer
+from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageWriter
+from torch.distributed.tensor import DTensor
 
 from levt.data.store import Store
-from levt.imitation.roll_in import RollIn
-from levt.training.feed import Micro, Position
-from levt.training.loop import Validation
-from levt.training.parallel import World
-from levt.training.stepper import Stepper
+from levt.errors import LevtError
+from levt.training.checkpoint import Record, Standing, checkpoint_path
+from levt.training.log import read_log
+from levt.training.loop import Trainer, Validation
+from levt.training.sharded import ShardedWeights
+from levt.training.sharded_checkpoint import ShardedWriter
 from levt.training.weights import FlatWeights
 
-STEPS = 3
+Found = dict[str, torch.Tensor]
 
 
-def stepped(store: Store, world: World) -> dict[str, torch.Tensor]:
-    """Weights after a few steps of LevT: two micro-batches a step, shared by however many processes there are."""
-    model = network("levt", dropout=0.0)
-    settings = config(clip=1.0)
-    weights = FlatWeights(model, settings, torch.float32)
-    teaching = lessons(store, model, 160, RollIn(fill="argmax"))
-    micros = []
-    for i in range(2 * STEPS):
-        arrays, decisions = teaching.make(np.arange(15 * i, 15 * i + 15), np.random.default_rng(i))
-        buffer = torch.from_numpy(np.concatenate(list(arrays.values())))
-        micros.append(Micro(buffer, decisions, 0, Position()))
-    sizes = {name: len(array) for name, array in arrays.items()}
-    stepper = Stepper(teaching.objective(model), weights, sizes, 3, settings, world)
-    norms = []
-    for step in range(STEPS):
-        mine = micros[2 * step : 2 * step + 2][world.rank :: world.size]
-        stepper.step(step + 1, 0.01, mine)
-        norms.append(weights.norm.clone())
-    return {"master": weights.master.data.clone(), "norms": torch.stack(norms), "sums": stepper.read()}
+def number_of(model: torch.nn.Module) -> float:
+    """Any number that depends on every weight."""
+    return sum(p.detach().abs().sum().item() for p in model.parameters())
 
 
-def trained(store: Store, out: Path, accumulate: int) -> dict[str, torch.Tensor]:
-    """Weights of a whole run of the autoregressive model, in which nothing is random."""
-    settings = config(
-        max_steps=3, accumulate=accumulate
-    )  # less than an epoch: its last batches are shared out
-    run = trainer(store, out, settings, kind="ar", dropout=0.0)
-    run.run()
-    return {"master": run.weights.master.data.clone()}
+def gradients(run: Trainer) -> Found:
+    """The whole gradient, as it is just before a step."""
+    if isinstance(run.weights, FlatWeights):
+        return {n: run.weights._view(run.weights.gradient, n).clone() for n in run.weights.names}
+    assert isinstance(run.weights, ShardedWeights)
+    found = {}
+    for name, spread in zip(run.weights.names, run.weights.spread, strict=True):
+        gradient = spread.grad
+        found[name] = gradient.full_tensor() if isinstance(gradient, DTensor) else torch.zeros(spread.shape)
+    return found
 
 
-def main(store: Store, out: Path) -> None:
-    world = World.join(torch.device("cpu"))
-    found = {f"stepped.{name}": tensor for name, tensor in stepped(store, world).items()}
-    accumulate = 2 // world.size
-    found |= {f"trained.{k}": v for k, v in trained(store, out / "trained", accumulate).items()}
+def learn(store: Path, out: Path, kind: str, settings: dict[str, Any], **fields: Any) -> Found:
+    """A run: its losses and norms by step, its last gradient, its weights, moments' places and saved model."""
+    saved, last = Saved(), {}
+    validation = Validation(number_of, "number") if fields.pop("validate", False) else None
+    run = trainer(
+        Store.open(store), out, config(**settings), kind=kind, save=saved, validation=validation, **fields
+    )
+    original = run.weights.step
 
-    # Both lose their patience together, though only the first has scores.
+    def step() -> None:
+        last.update(gradients(run))
+        original()
+
+    run.weights.step = step  # type: ignore[method-assign]
+    standing = run.run()
+    records = [r for r in read_log(out / "log.jsonl") if r["event"] == "train"]
+    names = (*run.lessons.names, "gradient_norm", "learning_rate")
+    found = {name: torch.tensor([r[name] for r in records], dtype=torch.float64) for name in names}
+    found |= {f"gradient.{name}": tensor for name, tensor in last.items()}
+    found |= {f"weight.{name}": tensor.clone() for name, tensor in run.weights.whole(averaged=False)}
+    found |= {f"average.{name}": tensor.clone() for name, tensor in run.weights.whole()}
+    if run.world.first and saved.weights:
+        found |= {f"saved.{name}": tensor for name, tensor in saved.weights[-1].items()}
+    position = standing.position
+    found["standing"] = torch.tensor([standing.step, position.epoch, position.batch * run.world.size])
+    held = sum(part.numel() for part in run.weights.masters())
+    return {**found, "held": torch.tensor([held])}
+
+
+def learn_in_pieces(store: Path, out: Path, kind: str, settings: dict[str, Any], stops: list[int]) -> Found:
+    """A run that stops at some steps and is begun anew each time."""
+    for stop in stops:
+        found = learn(store, out, kind, {**settings, "max_steps": stop}, dropout=0.2)
+    return found
+
+
+def end_together(store: Path, out: Path, sharding: str) -> Found:
+    """Runs that end by patience and by the clock of the first; all must take the same number of steps."""
+    # Only the first has scores.
     left = iter([3.0, 2.0, 1.0])
     validation = Validation(lambda model: next(left), "score")
-    settings = config(max_steps=100, patience=2, validate_every=2, accumulate=accumulate)
-    run = trainer(store, out / "patience", settings, kind="ar", validation=validation)
-    found["patience"] = torch.tensor([run.run().step])
+    settings = config(max_steps=100, patience=2, validate_every=2, sharding=sharding)
+    run = trainer(Store.open(store), out / "patience", settings, kind="ar", validation=validation)
+    found = {"patience": torch.tensor([run.run().step])}
 
-    # Both end by the clock of the first, whose seconds are longer.
     began = time.monotonic()
-    settings = config(max_steps=100_000, max_minutes=0.02, schedule="linear", accumulate=accumulate)
-    run = trainer(store, out / "minutes", settings, kind="ar")
-    if not world.first:
+    settings = config(max_steps=100_000, max_minutes=0.01, schedule="linear", sharding=sharding)
+    run = trainer(Store.open(store), out / "minutes", settings, kind="ar")
+    if not run.world.first:
         run.began += 1000  # a clock that is far behind
     found["minutes"] = torch.tensor([float(run.run().step), float(time.monotonic() - began < 30)])
-    found["clock.master"] = run.weights.master.data.clone()
-    save_file(found, out / f"rank{world.rank}-of-{world.size}.safetensors")
-    world.leave()
+    return found | {f"weight.{name}": tensor.clone() for name, tensor in run.weights.whole()}
 
 
-if __name__ == "__main__":
-    torch.set_num_threads(1)
-    main(Store.open(sys.argv[1]), Path(sys.argv[2]))
+def refusal(store: Path, out: Path, settings: dict[str, Any]) -> Found:
+    """What a run is refused with."""
+    try:
+        trainer(Store.open(store), out, config(**settings))
+    except LevtError as error:
+        return {"said": torch.tensor(list(json.dumps([type(error).__name__, str(error)]).encode()))}
+    return {"said": torch.tensor([0])}
+
+
+def write_and_go_on(store: Path, out: Path) -> Found:
+    """Weights at the moment a checkpoint is begun; they change before it can be written."""
+    run = trainer(Store.open(store), out, config(max_steps=1, sharding="shard", ema=0.9))
+    run.run()
+    found = {name: tensor.clone() for name, tensor in run.weights.whole(averaged=False)}
+    writer = ShardedWriter(run.world)
+    record = Record(standing=Standing(step=50), identity=run.identity, workers=run.world.size)
+    writer.begin(checkpoint_path(out, 50), record, run.weights, after=lambda: None)
+    for part in run.weights.masters():
+        part.fill_(-7)
+    writer.close()
+    run.world.barrier()
+    return found
+
+
+def fail_to_write(store: Path, out: Path) -> Found:
+    """What is raised where the disk of the second process is full, and whether it is said by both."""
+    run = trainer(Store.open(store), out, config(max_steps=8, sharding="shard"))
+    original = HuggingFaceStorageWriter.write_data
+
+    def full(self: Any, *args: Any) -> Any:
+        if "00000008" in str(self.path) and not run.world.first:
+            raise OSError(28, "No space left on device")
+        return original(self, *args)
+
+    HuggingFaceStorageWriter.write_data = full  # type: ignore[method-assign]
+    try:
+        run.run()
+    except LevtError as error:
+        return {"said": torch.tensor(list(str(error).encode()))}
+    return {}
+
+
+def learn_and_judge(store: Path, out: Path, kind: str, settings: dict[str, Any]) -> Found:
+    """A run with a validation; what was saved last is the mean of the last checkpoints."""
+    return learn(store, out, kind, settings, validate=True)

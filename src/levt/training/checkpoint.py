@@ -2,6 +2,7 @@
 
     RUN/checkpoints/step-00001000/state.json            where the run stands
     RUN/checkpoints/step-00001000/weights.safetensors   master weights, optimiser, moving average
+                              or  shard-*.safetensors   the same, a part from each process (sharded_checkpoint.py)
 
 Nothing else has a state: batches, lessons and what is random in a step are pure functions of their number.
 """
@@ -12,7 +13,6 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
@@ -21,7 +21,9 @@ from levt.errors import ModelError
 from levt.policy.atomic import whole_folder
 from levt.training.feed import Position
 
-VERSION = 1
+VERSION = 2
+"""Version 1 had the number of workers in the identity: it could not change."""
+STATE, WEIGHTS = "state.json", "weights.safetensors"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,36 +44,77 @@ class Standing:
     """Validations since then."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """What ``state.json`` says."""
+
+    standing: Standing
+    identity: dict[str, Any]
+    """Which run it belongs to: settings that may not change."""
+    workers: int = 1
+    """Processes that trained together."""
+    shards: dict[str, int] = field(default_factory=dict)
+    """Files of a sharded checkpoint with their sizes in bytes; none: the weights are in one file."""
+
+    def write(self, folder: Path) -> None:
+        """Write it into the folder of a checkpoint."""
+        text = json.dumps({"version": VERSION, **asdict(self)}, indent=1) + "\n"
+        (folder / STATE).write_text(text, encoding="utf-8")
+
+    @classmethod
+    def parse(cls, text: str) -> "Record":
+        """Read it strictly; whatever is wrong is a ValueError, KeyError or TypeError."""
+        known = dict(json.loads(text))
+        version = known.pop("version")
+        if version not in (1, VERSION):
+            raise ModelError(f"is a checkpoint of version {version}, this levt reads 1 and {VERSION}")
+        if version == 1:
+            known["identity"] = dict(known["identity"])
+            known["workers"] = int(known["identity"].pop("workers", 1))
+        standing = dict(known.pop("standing"))
+        _only(standing, Standing)
+        standing["position"] = Position(**standing["position"])
+        record = cls(standing=Standing(**standing), **known)
+        if any(name != Path(name).name for name in record.shards):
+            raise ValueError("a shard lies outside the folder")
+        return record
+
+
 def write_checkpoint(
-    folder: Path, standing: Standing, state: dict[str, Tensor], identity: dict[str, Any]
+    folder: Path,
+    standing: Standing,
+    state: dict[str, Tensor],
+    identity: dict[str, Any],
+    workers: int = 1,
 ) -> None:
     """Write a checkpoint whole or not at all; ``identity`` says which run it belongs to."""
     with whole_folder(folder) as temporary:
         save_file(
             {name: tensor.cpu().contiguous() for name, tensor in state.items()},
-            temporary / "weights.safetensors",
+            temporary / WEIGHTS,
         )
-        record = {"version": VERSION, "standing": asdict(standing), "identity": identity}
-        (temporary / "state.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        Record(standing=standing, identity=identity, workers=workers).write(temporary)
 
 
 def read_checkpoint(folder: Path, identity: dict[str, Any]) -> tuple[Standing, dict[str, Tensor]]:
-    """Read a checkpoint; one of a run with other settings is refused."""
+    """Read a checkpoint in one file; one of a run with other settings is refused."""
+    record = read_record(folder, identity)
+    return record.standing, read_flat(folder)
+
+
+def read_record(folder: Path, identity: dict[str, Any]) -> Record:
+    """Read where a checkpoint stands; one of a run with other settings is refused."""
     try:
-        record = json.loads((folder / "state.json").read_text("utf-8"))
-        if record["version"] != VERSION:
-            raise ModelError(f"{folder} is a checkpoint of version {record['version']}, not {VERSION}")
-        found = record["standing"]
-        if set(found) != {f.name for f in fields(Standing)}:
-            raise KeyError(*(set(found) ^ {f.name for f in fields(Standing)}))
-        standing = Standing(**{**found, "position": Position(**found["position"])})
-        known = dict(record["identity"])
-        state = load_file(folder / "weights.safetensors")
-    except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
-        raise ModelError(
-            f"the checkpoint {folder} is damaged: {type(error).__name__} {error}",
-            hint="remove this folder; training resumes from the checkpoint before it",
-        ) from error
+        record = Record.parse((folder / STATE).read_text("utf-8"))
+        for name, size in record.shards.items():
+            found = (folder / name).stat().st_size
+            if found != size:
+                raise ValueError(f"{name} has {found} bytes, not {size}")
+    except ModelError as error:
+        raise ModelError(f"{folder} {error.message}") from error
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise damaged(folder, error) from error
+    known = record.identity
     other = sorted(k for k in identity.keys() | known.keys() if identity.get(k) != known.get(k))
     if other:
         was = ", ".join(f"{k} was {known.get(k)!r} and is {identity.get(k)!r}" for k in other)
@@ -79,12 +122,28 @@ def read_checkpoint(folder: Path, identity: dict[str, Any]) -> tuple[Standing, d
             f"{folder} belongs to a run with other settings: {was}",
             hint="use another --out folder, or the settings of that run",
         )
-    return standing, state
+    return record
+
+
+def read_flat(folder: Path) -> dict[str, Tensor]:
+    """The weights of a checkpoint in one file."""
+    try:
+        return load_file(folder / WEIGHTS)
+    except (OSError, ValueError, SafetensorError) as error:
+        raise damaged(folder, error) from error
+
+
+def damaged(folder: Path, error: BaseException) -> ModelError:
+    """What to say of a checkpoint that cannot be read."""
+    return ModelError(
+        f"the checkpoint {folder} is damaged: {type(error).__name__} {error}",
+        hint="remove this folder; training resumes from the checkpoint before it",
+    )
 
 
 def checkpoints(run: Path) -> list[Path]:
     """The checkpoints of a run, oldest first."""
-    return sorted(p for p in (run / "checkpoints").glob("step-*") if (p / "state.json").is_file())
+    return sorted(p for p in (run / "checkpoints").glob("step-*") if (p / STATE).is_file())
 
 
 def checkpoint_path(run: Path, step: int) -> Path:
@@ -94,13 +153,14 @@ def checkpoint_path(run: Path, step: int) -> Path:
 
 def prune(run: Path, keep: int) -> None:
     """Remove all but the last ``keep`` checkpoints, and what a killed run has left half-written."""
-    for old in [*checkpoints(run)[:-keep], *(run / "checkpoints").glob(".step-*")]:
-        shutil.rmtree(old)
+    for old in checkpoints(run)[:-keep]:
+        # Half of a checkpoint must never bear its name, not even while it is removed.
+        old.rename(old.with_name(f".{old.name}.old"))
+    for rest in (run / "checkpoints").glob(".step-*"):
+        shutil.rmtree(rest)
 
 
-def average_masters(folders: list[Path]) -> Tensor:
-    """The mean of the master weights of several checkpoints."""
-    total = torch.zeros(())
-    for folder in folders:
-        total = total + load_file(folder / "weights.safetensors")["master"]
-    return total / len(folders)
+def _only(found: dict[str, Any], wanted: type) -> None:
+    names = {f.name for f in fields(wanted)}
+    if set(found) != names:
+        raise KeyError(*(set(found) ^ names))

@@ -1,6 +1,6 @@
 """Settings of a training run that any kind of model has. Knows no model and no data."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from levt.errors import ConfigError, raise_all
@@ -13,7 +13,9 @@ class TrainingConfig:
     tokens: int = 12_288
     """Target tokens of one micro-batch on one device, boundaries included."""
     accumulate: int = 1
-    """Micro-batches that make up a step."""
+    """Micro-batches of one process that make up a step."""
+    micro_batches: int | None = None
+    """Micro-batches of all processes together that make up a step, whatever their number; None: accumulate of each."""
     max_steps: int = 100_000
     """Steps after which training ends."""
     max_minutes: float | None = None
@@ -40,6 +42,10 @@ class TrainingConfig:
     """torch.compile of the blocks; None: on a GPU."""
     capture: bool | None = None
     """Replay the step as a CUDA graph; None: on a GPU."""
+    sharding: Literal["replicate", "shard"] = "replicate"
+    """Under torchrun, replicate: all weights in every process (DDP); shard: a part in each (FSDP2)."""
+    backend: Literal["auto", "nccl", "gloo"] = "auto"
+    """How processes talk to each other; auto: nccl between GPUs, gloo between CPUs."""
     validate_every: int = 1_000
     """Steps between validations."""
     patience: int = 0
@@ -73,4 +79,28 @@ class TrainingConfig:
             problems.append(f"learning_rate must be above 0 and below 1, got {self.learning_rate}")
         if self.max_minutes is not None and self.max_minutes <= 0:
             problems.append(f"max_minutes must be above 0, got {self.max_minutes}")
+        if self.micro_batches is not None and self.micro_batches < 1:
+            problems.append(f"micro_batches must be at least 1, got {self.micro_batches}")
+        if self.micro_batches is not None and self.accumulate > 1:
+            problems.append(
+                f"micro_batches decides accumulate: set only one, got {self.micro_batches} and {self.accumulate}"
+            )
+        for name, known in (("sharding", ("replicate", "shard")), ("backend", ("auto", "nccl", "gloo"))):
+            if getattr(self, name) not in known:
+                problems.append(f"{name} must be one of {', '.join(known)}, got {getattr(self, name)!r}")
         raise_all(ConfigError, "training", problems)
+
+    def shared_by(self, processes: int) -> "TrainingConfig":
+        """The settings of one of so many processes, with the micro-batches of a step shared out.
+
+        >>> TrainingConfig(micro_batches=8).shared_by(4).accumulate
+        2
+        """
+        if self.micro_batches is None:
+            return self
+        if self.micro_batches % processes:
+            raise ConfigError(
+                f"{self.micro_batches} micro-batches cannot be shared by {processes} processes",
+                hint="set --training.micro-batches to a multiple of every number of processes you may get",
+            )
+        return replace(self, accumulate=self.micro_batches // processes, micro_batches=None)

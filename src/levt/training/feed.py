@@ -17,10 +17,18 @@ from levt.imitation.lessons import Lessons
 
 @dataclass(frozen=True)
 class Position:
-    """Where the data stand: the next batch to be made."""
+    """Where the data stand: the next batch to be made, one for each worker."""
 
     epoch: int = 0
     batch: int = 0
+
+    def shared_by(self, workers: int, *, before: int) -> "Position":
+        """The same place for another number of workers; fewer than ``workers`` batches may be seen again.
+
+        >>> Position(2, 6).shared_by(4, before=2), Position(2, 5).shared_by(3, before=2)
+        (Position(epoch=2, batch=3), Position(epoch=2, batch=3))
+        """
+        return Position(self.epoch, self.batch * before // workers)
 
 
 @dataclass(frozen=True)
@@ -58,8 +66,10 @@ class Feed:
         position = self.start
         while True:
             for rows in self.batches.plan(position.epoch, position.batch):
-                # What is random in a lesson depends on its place alone, so a resumed run draws the same.
-                draw = np.random.default_rng([self.seed, position.epoch, position.batch, self.batches.worker])
+                # What is random in a lesson depends on its place in the epoch alone: a resumed run draws the
+                # same, and so do several workers who share the batches of one.
+                place = position.batch * self.batches.workers + self.batches.worker
+                draw = np.random.default_rng([self.seed, position.epoch, place, 0])
                 arrays, decisions = self.lessons.make(rows, draw)
                 buffer = torch.from_numpy(np.concatenate(list(arrays.values())))
                 position = Position(position.epoch, position.batch + 1)

@@ -2,6 +2,7 @@
 
 import copy
 import math
+import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -11,28 +12,22 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from levt.data.batches import Batches
 from levt.data.order import Order
-from levt.errors import LevtError
+from levt.errors import ConfigError, LevtError
 from levt.imitation.lessons import Lessons
-from levt.training.checkpoint import (
-    Standing,
-    average_masters,
-    checkpoint_path,
-    checkpoints,
-    prune,
-    read_checkpoint,
-    write_checkpoint,
-)
+from levt.training.checkpoint import Standing, checkpoint_path, checkpoints
 from levt.training.config import TrainingConfig
 from levt.training.feed import Feed, Micro
+from levt.training.lock import FolderInUse, RunLock
 from levt.training.log import Log, clock
-from levt.training.parallel import World
+from levt.training.parallel import LAUNCH, World
+from levt.training.saving import Saver
 from levt.training.schedule import learning_rate
 from levt.training.stepper import Stepper
-from levt.training.weights import FlatWeights
+from levt.training.weights import FlatWeights, Weights
 
 Validate = Callable[[nn.Module], float]
 SaveModel = Callable[[nn.Module, Mapping[str, Any]], None]
@@ -76,39 +71,81 @@ class Trainer:
     ) -> None:
         self.began = time.monotonic()
         self.device = torch.device(device)
-        self.world = World.join(self.device)
+        self.world = World.join(self.device, config.backend)
         if self.device.type == "cuda":
             torch.cuda.set_device(self.world.local_rank)
-        self.config, self.folder, self.save, self.validation = config, folder, save, validation
-        self.identity = {
-            "seed": config.seed,
-            "tokens": config.tokens,
-            "workers": self.world.size,
-            **(identity or {}),
-        }
+        self.config, self.folder, self.save, self.validation = (
+            config.shared_by(self.world.size), folder, save, validation,
+        )  # fmt: skip
+        self.identity = {"seed": config.seed, "tokens": config.tokens, **(identity or {})}
         self.judged = copy.deepcopy(model).eval()
         """The model that is validated and saved; its weights are copied in when they are needed."""
         self.model = model.to(self.device).train()
-        dtype = {"auto": torch.bfloat16 if self.device.type == "cuda" else torch.float32}
-        dtype |= {"bf16": torch.bfloat16, "fp32": torch.float32}
-        self.weights = FlatWeights(self.model, config, dtype[config.precision])
         self.lessons = lessons
+        self.objective = lessons.objective(self.model).to(self.device)
+        self.weights = self._weights()
+        self.saver = Saver(folder, self.weights, self.config, self.world)
         rank, workers = self.world.rank, self.world.size
         self.batches = Batches(
             lessons.store, lessons.budget, order=Order(seed=config.seed), worker=rank, workers=workers
         )
-        self.standing = self._resume()
+        self.note = ""
+        """What is to be said about how the run goes on."""
+        self.lock = RunLock(folder)
+        self._lock()
+        try:
+            self.standing = self._resume()
+        except BaseException:
+            self.lock.release()
+            raise
         self.stop_asked: str | None = None
         self.agreed = self.standing.seconds
         """Time spent on the run, by the clock of the first process: all must end, and learn, alike."""
 
+    def _lock(self) -> None:
+        """Make sure that nobody else trains here; all processes hear of it."""
+        refused: FolderInUse | None = None
+        if self.world.first:
+            try:
+                # After an elastic restart the process before may still be going.
+                self.lock.acquire(
+                    patience=30.0 if os.environ.get("TORCHELASTIC_RESTART_COUNT", "0") != "0" else 0.0
+                )
+            except FolderInUse as error:
+                refused = error
+        if self.world.sum(torch.tensor([float(refused is not None)])).item():
+            raise refused or FolderInUse(f"{self.folder} is in use", hint="see the first process")
+
+    def _weights(self) -> Weights:
+        auto = torch.bfloat16 if self.device.type == "cuda" else torch.float32
+        dtype = {"auto": auto, "bf16": torch.bfloat16, "fp32": torch.float32}[self.config.precision]
+        if self.config.sharding == "replicate":
+            return FlatWeights(self.model, self.config, dtype)
+        if self.world.size == 1:
+            raise ConfigError(
+                "there is one process, and nothing to share its weights with",
+                hint=f"--training.sharding replicate, or several processes: {LAUNCH}",
+            )
+        from levt.training.sharded import ShardedWeights
+
+        return ShardedWeights(self.objective, self.model, self.config, dtype, self.world)
+
     def _resume(self) -> Standing:
-        found = checkpoints(self.folder)
-        if not found:
+        # The first says where the last checkpoint is: others may see an older folder over the network.
+        found = checkpoints(self.folder) if self.world.first else []
+        step = float(found[-1].name.removeprefix("step-")) if found else -1.0
+        step = self.world.sum(torch.tensor([step if self.world.first else 0.0], dtype=torch.float64)).item()
+        if step < 0:
             return Standing()
-        standing, state = read_checkpoint(found[-1], self.identity)
-        self.weights.restore(state)
-        return standing
+        record = self.saver.load(checkpoint_path(self.folder, int(step)), self.identity)
+        standing, before, now = record.standing, record.workers, self.world.size
+        self.note = f"resuming at step {standing.step:,}"
+        if before == now:
+            return standing
+        self.note += (
+            f", with {now} processes instead of {before}, {now * self.config.accumulate} micro-batches a step"
+        )
+        return replace(standing, position=standing.position.shared_by(now, before=before))
 
     @property
     def seconds(self) -> float:
@@ -134,12 +171,12 @@ class Trainer:
 
     def run(self) -> Standing:
         """Train until an end is reached, or somebody asks to stop; then the last checkpoint is written."""
-        log = Log(self.folder, speaks=self.world.first, resumed_at=self.standing.step)
-        with log, self._signals():
-            if self.standing.step:
-                log.say(f"resuming at step {self.standing.step:,}")
+        with self._closing(), self._log() as log, self._signals():
+            if self.note:
+                log.say(self.note)
             try:
                 self._steps(log)
+                self.saver.wait()
             except torch.OutOfMemoryError as error:
                 raise TrainingFailed(
                     f"out of memory with tokens = {self.config.tokens}: {str(error).splitlines()[0]}",
@@ -153,12 +190,13 @@ class Trainer:
                 log.say(f"stopped by {self.stop_asked} at step {self.standing.step:,}; run again to go on")
         return self.standing
 
+    def _log(self) -> Log:
+        return Log(self.folder, speaks=self.world.first, resumed_at=self.standing.step)
+
     def _steps(self, log: Log) -> None:
         config, losses = self.config, self.lessons.names
         with Feed(self.lessons, self.batches, seed=config.seed, start=self.standing.position) as feed:
-            stepper = Stepper(
-                self.lessons.objective(self.model), self.weights, feed.sizes, len(losses), config, self.world
-            )
+            stepper = Stepper(self.objective, self.weights, feed.sizes, len(losses), config, self.world)
             tokens, decisions, last = 0, [0.0] * len(losses), time.monotonic()
             before = self.standing.step
             while self._goes_on():
@@ -212,23 +250,25 @@ class Trainer:
                 hint="lower --training.learning-rate, or raise --training.warmup",
             )
 
-    def _load_judged(self, weights: Mapping[str, Tensor]) -> None:
+    def _load_judged(self, *, averaged: bool = True) -> None:
+        """Copy the weights of now to the model that is judged; all take part, the first has it."""
         named = dict(self.judged.named_parameters())
         with torch.no_grad():
-            for name, tensor in weights.items():
-                named[name].copy_(tensor)
+            for name, tensor in self.weights.whole(averaged=averaged):
+                if self.world.first:
+                    named[name].copy_(tensor)
         self.judged.to(self.device)
 
-    def _validate(self, log: Log) -> None:
+    def _validate(self, log: Log, what: str = "", *, averaged: bool = True) -> None:
         """Judge the weights of now; keep them if they are the best so far."""
         assert self.validation is not None
         score, start = 0.0, time.monotonic()
+        self._load_judged(averaged=averaged)
         if self.world.first:
-            self._load_judged(self.weights.named())
             score = self.validation.score(self.judged)
         # Everybody hears of it, so that all lose their patience together.
         score = float(self.world.sum(torch.tensor([score], dtype=torch.float64)))
-        self._judge(log, score, time.monotonic() - start)
+        self._judge(log, score, time.monotonic() - start, what)
 
     def _judge(self, log: Log, score: float, seconds: float, what: str = "") -> None:
         assert self.validation is not None
@@ -249,23 +289,24 @@ class Trainer:
 
     def _average(self, log: Log) -> None:
         """Judge the mean of the last checkpoints as well."""
+        self.world.barrier()  # the first has written the last one
         last = checkpoints(self.folder)[-self.config.average :]
-        if self.validation is None or len(last) < 2 or not self.world.first:
+        if self.validation is None or len(last) < 2:
             return
-        self.weights.master.data.copy_(average_masters(last).to(self.device))
-        self._load_judged(self.weights.named(averaged=False))
-        start = time.monotonic()
-        score = self.validation.score(self.judged)
-        self._judge(log, score, time.monotonic() - start, f", mean of {len(last)} checkpoints")
+        total = [torch.zeros_like(part) for part in self.weights.masters()]
+        for path in last:
+            self.saver.load(path, self.identity)
+            for mean, part in zip(total, self.weights.masters(), strict=True):
+                mean.add_(part)
+        for mean, part in zip(total, self.weights.masters(), strict=True):
+            part.copy_(mean / len(last))
+        self._validate(log, f", mean of {len(last)} checkpoints", averaged=False)
 
     def _write(self) -> None:
-        if self.world.first:
-            standing = replace(self.standing, seconds=self.seconds)
-            path = checkpoint_path(self.folder, self.standing.step)
-            write_checkpoint(path, standing, self.weights.state(), self.identity)
-            prune(self.folder, max(self.config.keep, self.config.average))
-            if self.validation is None:
-                self._load_judged(self.weights.named())
+        self.saver.write(replace(self.standing, seconds=self.seconds), self.identity)
+        if self.validation is None:
+            self._load_judged()
+            if self.world.first:
                 self.save(self.judged, {"step": self.standing.step, "seconds": round(self.seconds, 1)})
         self.world.barrier()
 
@@ -276,6 +317,17 @@ class Trainer:
         if asked and self.stop_asked is None:
             self.stop_asked = "another process"
         return not asked and not self.over
+
+    @contextmanager
+    def _closing(self) -> Iterator[None]:
+        """Let go of the folder, whatever happens, once what is being written is written."""
+        try:
+            try:
+                yield
+            finally:
+                self.saver.close()
+        finally:
+            self.lock.release()
 
     @contextmanager
     def _signals(self) -> Iterator[None]:

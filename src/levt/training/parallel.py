@@ -8,6 +8,14 @@ import torch.distributed as dist
 from jaxtyping import Shaped
 from torch import Tensor
 
+from levt.errors import ConfigError, LevtError, raise_all
+
+LAUNCH = "torchrun --nproc-per-node 2 -m levt train …"
+
+
+class RendezvousFailed(LevtError):
+    """Processes that should train together have not found each other."""
+
 
 @dataclass(frozen=True)
 class World:
@@ -18,13 +26,48 @@ class World:
     local_rank: int = 0
 
     @classmethod
-    def join(cls, device: torch.device) -> "World":
+    def join(cls, device: torch.device, backend: str = "auto") -> "World":
         """The world that torchrun describes in the environment, or a world of one."""
-        if "RANK" not in os.environ or int(os.environ.get("WORLD_SIZE", "1")) == 1:
-            return cls()
+        told = cls.told()
+        if told.size == 1:
+            return told
         if not dist.is_initialized():
-            dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
-        return cls(dist.get_rank(), dist.get_world_size(), int(os.environ.get("LOCAL_RANK", "0")))
+            chosen = backend_for(device, backend)
+            problems = [
+                f"{name} is not set" for name in ("MASTER_ADDR", "MASTER_PORT") if name not in os.environ
+            ]
+            raise_all(
+                RendezvousFailed, f"process {told.rank} of {told.size} cannot find the others", problems,
+                hint=f"start it with torchrun: {LAUNCH}",
+            )  # fmt: skip
+            if device.type == "cuda":
+                torch.cuda.set_device(told.local_rank)
+            try:
+                dist.init_process_group(chosen)
+            except (dist.DistError, RuntimeError, ValueError) as error:
+                where = f"{os.environ['MASTER_ADDR']}:{os.environ['MASTER_PORT']}"
+                raise RendezvousFailed(
+                    f"process {told.rank} of {told.size} cannot find the others at {where}: {_first_line(error)}",
+                    hint="all processes need the same --rdzv-endpoint, and the port must be open",
+                ) from error
+        return cls(dist.get_rank(), dist.get_world_size(), told.local_rank)
+
+    @classmethod
+    def told(cls) -> "World":
+        """What the environment says, before anybody is spoken to."""
+        names = {"RANK": "0", "WORLD_SIZE": "1", "LOCAL_RANK": "0"}
+        found = {name: os.environ.get(name, default) for name, default in names.items()}
+        problems = [
+            f"{n} must be a number from 0 on, got {v!r}" for n, v in found.items() if not v.isdecimal()
+        ]
+        if not problems:
+            rank, size, _ = (int(value) for value in found.values())
+            if rank >= size:
+                problems.append(f"RANK must be below WORLD_SIZE = {size}, got {rank}")
+            elif size > 1 and "RANK" not in os.environ:
+                problems.append(f"WORLD_SIZE is {size}, but RANK is not set")
+        raise_all(RendezvousFailed, "environment", problems, hint=f"let torchrun set it: {LAUNCH}")
+        return cls(*(int(value) for value in found.values()))
 
     @property
     def first(self) -> bool:
@@ -54,3 +97,21 @@ class World:
         """Take leave of the others."""
         if self.size > 1 and dist.is_initialized():
             dist.destroy_process_group()
+
+
+def backend_for(device: torch.device, backend: str = "auto") -> str:
+    """How the processes of a device talk to each other."""
+    if backend == "auto":
+        backend = "nccl" if device.type == "cuda" else "gloo"
+    if backend == "nccl" and device.type != "cuda":
+        raise ConfigError(f"nccl joins GPUs, the device is {device.type}", hint="--training.backend gloo")
+    if not dist.is_available() or not dist.is_backend_available(backend):
+        raise ConfigError(
+            f"this torch cannot use the backend {backend!r}",
+            hint="--training.backend gloo, or a torch that is built with it",
+        )
+    return backend
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

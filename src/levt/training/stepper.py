@@ -12,7 +12,7 @@ from levt.policy.blocks import Block
 from levt.training.config import TrainingConfig
 from levt.training.feed import Micro
 from levt.training.parallel import World
-from levt.training.weights import FlatWeights
+from levt.training.weights import FlatWeights, Weights
 
 WARM_UP = 3
 """Steps run before capture, so that every library has made its workspaces."""
@@ -24,17 +24,17 @@ class Stepper:
     def __init__(
         self,
         objective: nn.Module,
-        weights: FlatWeights,
+        weights: Weights,
         sizes: Mapping[str, int],
         losses: int,
         config: TrainingConfig,
         world: World,
     ) -> None:
         self.weights, self.config, self.world = weights, config, world
-        self.device = weights.master.device
+        self.device = weights.rate.device
         self.objective = objective.to(self.device)
         on_gpu = self.device.type == "cuda"
-        self.capture = on_gpu if config.capture is None else config.capture and on_gpu
+        self.capture = weights.captures and on_gpu and config.capture is not False
         self.sizes = dict(sizes)
         self.buffer = torch.zeros(sum(sizes.values()), dtype=torch.int32, device=self.device)
         self.decisions = torch.ones(losses, device=self.device)
@@ -49,15 +49,17 @@ class Stepper:
 
     def step(self, number: int, rate: float, micros: Sequence[Micro]) -> None:
         """One step over its micro-batches; nothing waits for the device."""
-        # What is random in a step depends on its number alone, so a resumed run draws the same.
-        torch.manual_seed((self.config.seed * 1_000_003 + number) * 4096 + self.world.rank)
         self.weights.rate.fill_(rate)
         decisions = self.world.sum(torch.from_numpy(np.sum([m.decisions for m in micros], 0)).float())
         self.decisions.copy_(decisions, non_blocking=True)
-        for micro in micros:
+        for i, micro in enumerate(micros):
+            # What is random depends on the number of the step and the place of the micro-batch in it alone, so
+            # a resumed run draws the same, and so do several processes that share the micro-batches of one.
+            place = i * self.world.size + self.world.rank
+            torch.manual_seed((self.config.seed * 1_000_003 + number) * 4096 + place)
             self.buffer.copy_(micro.buffer, non_blocking=True)
             self._run_learn()
-        self.world.add_up(self.weights.gradient)
+        self.weights.reduce(self.world)
         self._run_update()
 
     def lesson(self) -> dict[str, Int32[Tensor, "_"]]:
@@ -68,7 +70,7 @@ class Stepper:
     def learn(self) -> None:
         """Forward and backward of the lesson in the buffer; gradients add up."""
         loss, sums = self.objective(self.lesson(), self.decisions)
-        loss.backward()
+        (loss * self.weights.loss_scale).backward()
         self.sums.add_(sums)
 
     def read(self) -> Float[Tensor, "k"]:
@@ -98,6 +100,7 @@ class Stepper:
 
     def _captured_learn(self) -> torch.cuda.CUDAGraph:
         """Capture forward and backward; what the warm-up has added to gradients and sums is taken back."""
+        assert isinstance(self.weights, FlatWeights)
         gradient, sums = self.weights.gradient.clone(), self.sums.clone()
         side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         side.wait_stream(torch.cuda.current_stream())
