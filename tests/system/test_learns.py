@@ -41,7 +41,7 @@ def seed() -> int:
 
 
 def row(rng: random.Random) -> list[str]:
-    return [rng.choice(SYMBOLS) for _ in range(rng.randint(1, 6))]
+    return [rng.choice(SYMBOLS) for _ in range(rng.randint(1, 5))]
 
 
 def symbols(folder: Path, task: str, seed: int) -> Path:
