@@ -1,4 +1,4 @@
-"""Every command and every Python snippet of the README and the guides, run as a reader would, page by page.
+"""Every command and Python snippet of the README, the guides and the concepts, run as a reader would, page by page.
 
 A page begins in a folder of its own with the toy model (see ``docs/guides/index.md``); its blocks run in order, the
 Python ones with the names of those before them. Port 8000 is a free one here.
@@ -17,34 +17,36 @@ from snippets import Block, blocks, levt_calls
 DOCS = ROOT / "docs"
 COMMAND = re.compile(r"^\s*(\$ )?(levt|python|pip) ", re.M)
 TESTED = "<!-- snippets are tested -->"
-"""By this line a page outside of the guides joins them."""
+"""By this line any other page joins them."""
 
 
 def pages() -> list[Path]:
     others = [page for page in sorted(DOCS.glob("*.md")) if TESTED in page.read_text(encoding="utf-8")]
-    return [ROOT / "README.md", *sorted((DOCS / "guides").glob("*.md")), *others]
+    parts = [page for part in ("guides", "concepts") for page in sorted((DOCS / part).glob("*.md"))]
+    return [ROOT / "README.md", DOCS / "index.md", *parts, *others]
 
 
 def name(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("page", pages(), ids=name)
-def test_a_page_can_be_followed(
-    page: Path, request: pytest.FixtureRequest, free_port: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found = [
+def to_run(page: Path) -> list[Block]:
+    return [
         block
         for block in blocks(page)
         if block.not_run is None and (block.is_shell or block.language == "python")
     ]
-    if not found:
-        pytest.skip("there is nothing to run")
+
+
+@pytest.mark.parametrize("page", filter(to_run, pages()), ids=name)
+def test_a_page_can_be_followed(
+    page: Path, request: pytest.FixtureRequest, free_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     empty = "<!-- begins with: nothing -->" in page.read_text(encoding="utf-8")
     shell: Shell = request.getfixturevalue("shell" if empty else "with_toy")
     monkeypatch.chdir(shell.folder)
     names: dict[str, object] = {"__name__": "__snippet__"}
-    for block in found:
+    for block in to_run(page):
         where = f"{name(page)}:{block.line}"
         if block.is_shell:
             try:
