@@ -174,7 +174,7 @@ def test_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(StoreWriter, "add", full)
+        patched.setattr(StoreWriter, "add_flat", full)
         with pytest.raises(StoreError, match="out cannot be written: No space left on device"):
             prepare(tmp_path / "out", {"train": train}, SMALL)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["s", "t"]

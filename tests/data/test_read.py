@@ -149,7 +149,7 @@ def test_missing_files_and_odd_numbers(tmp_path: Path) -> None:
         corpora([tmp_path / "train.en.gz"])
     with pytest.raises(InputError, match="there is no folder"):
         corpora([tmp_path / "nowhere" / "x"])
-    with pytest.raises(InputError, match="is a folder"):
+    with pytest.raises(InputError, match="folders of parallel files come in 2s"):
         corpora([tmp_path])
     with pytest.raises(InputError, match="1 of 2 parallel files\nhint: give SOURCE TARGET"):
         corpora([path])

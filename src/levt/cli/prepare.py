@@ -23,6 +23,7 @@ def prepare(
     skip_broken: bool = False,
     drop_overlap: bool = False,
     sample: int = 400_000,
+    processes: int = 1,
     json: bool = False,
 ) -> None:
     """Turn text files into a folder of token stores, and learn the vocabulary on the way.
@@ -30,7 +31,8 @@ def prepare(
     Example: levt prepare --train train.en train.de --dev val.en val.de --vocabulary 8000 --out corpus
 
     Files come in twos, SOURCE TARGET, line by line; several twos are joined (for --test they become
-    test, test2, …). A .tsv or .jsonl file stands for a whole set; all may end in .gz or .xz.
+    test, test2, …). A .tsv or .jsonl file stands for a whole set; all may end in .gz or .xz. A folder stands for
+    the files in it: --train shards/en shards/de, or --train shards where these are tables.
 
     Args:
         out: New folder to write; it must not exist yet.
@@ -51,6 +53,7 @@ def prepare(
         skip_broken: Skip training lines that are not UTF-8 or lack columns instead of stopping.
         drop_overlap: Leave out training examples whose source is also in dev or test.
         sample: Training examples from which the vocabulary is learnt, at most.
+        processes: Processes that encode the training data; their number changes no byte of the result.
         json: Print the report as JSON on stdout.
     """
     import sys
@@ -89,6 +92,7 @@ def prepare(
             settings,
             tokenizer=None if tokenizer is None else Tokenizer.load(tokenizer),
             source_tokenizer=None if source_tokenizer is None else Tokenizer.load(source_tokenizer),
+            processes=processes,
             progress=bars.show,
         )
     seconds, peak = time.perf_counter() - begun, _peak_memory()

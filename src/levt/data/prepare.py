@@ -33,12 +33,16 @@ def prepare(
     *,
     tokenizer: Tokenizer | None = None,
     source_tokenizer: Tokenizer | None = None,
+    processes: int = 1,
     progress: Progress = lambda stage, done, total: None,
 ) -> dict[str, SplitReport]:
     """Write the stores of all splits and their tokenizers to the new folder ``out``.
 
-    Without ``tokenizer`` one is learnt from the training split (two, if the vocabularies are separate).
+    Without ``tokenizer`` one is learnt from the training split (two, if the vocabularies are separate). So many
+    ``processes`` encode the training split; their number changes no byte of it.
     """
+    if processes < 1:
+        raise ConfigError(f"processes must be at least 1, got {processes}")
     splits = {name: corpora for name, corpora in splits.items() if corpora}
     if not splits:
         raise InputError("there is nothing to prepare", hint="give at least --train SOURCE TARGET")
@@ -48,6 +52,13 @@ def prepare(
         raise InputError(
             "a vocabulary can only be learnt from training data", hint="give --train or --tokenizer"
         )
+    if tokenizer is None:
+        for path in (path for corpus in splits[TRAIN] for path in corpus.files):
+            if not path.is_file():
+                raise InputError(
+                    f"{path} can be read only once, and training data is read twice: for the vocabulary, then for all",
+                    hint="write it to a file, or give --tokenizer",
+                )
     with new_folder(out) as folder:
         if tokenizer is None:
             tokenizer, source_tokenizer = _learn(splits[TRAIN], settings, progress)
@@ -65,6 +76,7 @@ def prepare(
                 source=source_tokenizer or tokenizer,
                 target=tokenizer,
                 elsewhere=elsewhere,
+                processes=processes if name == TRAIN else 1,
             )
             reports[name] = split.write(folder / name, progress)
         reports = {name: reports[name] for name in splits}

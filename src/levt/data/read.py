@@ -167,12 +167,13 @@ def _keys(text: str, has_draft: bool | None) -> tuple[str, ...]:
 def corpora(paths: Sequence[Path], *, layout: Layout | None = None, draft: bool = False) -> list[Corpus]:
     """Sort files into corpora: by twos (source, target), with ``draft`` by threes, tables one by one.
 
-    The layout of a table shows in its name (.tsv, .jsonl, also packed) unless it is given.
+    The layout of a table shows in its name (.tsv, .jsonl, also packed) unless it is given. A folder stands for its
+    files in the order of their names: several folders in a row, side by side, belong together file by file.
     """
     found: list[Corpus] = []
     waiting: list[Path] = []
     size = 3 if draft else 2
-    for path in paths:
+    for path in _unfolded(paths, layout, size):
         check_file(path)
         kind = layout or _layout_of(path)
         if kind != "parallel" and not waiting:
@@ -189,6 +190,37 @@ def corpora(paths: Sequence[Path], *, layout: Layout | None = None, draft: bool 
             hint=f"give {' '.join(field.upper() for field in fields)}, or one .tsv or .jsonl file",
         )
     return found
+
+
+def _unfolded(paths: Sequence[Path], layout: Layout | None, size: int) -> Iterator[Path]:
+    """The files of files and folders; of folders of parallel files the first of each, then the second of each, …"""
+    at = 0
+    while at < len(paths):
+        if not paths[at].is_dir():
+            yield paths[at]
+            at += 1
+            continue
+        tables = [path for path in shards_in(paths[at]) if (layout or _layout_of(path)) != "parallel"]
+        several = 1 if tables else size
+        folders = [shards_in(path) if path.is_dir() else [path] for path in paths[at : at + several]]
+        counts = [len(files) for files in folders]
+        if len(counts) < several or len(set(counts)) > 1:
+            raise InputError(
+                f"{' '.join(map(str, paths[at : at + several]))}: {' and '.join(map(str, counts))} files",
+                hint=f"folders of parallel files come in {size}s, with as many files in each",
+            )
+        for files in zip(*folders, strict=True):
+            yield from files
+        at += several
+
+
+def shards_in(folder: Path) -> list[Path]:
+    """The files of a folder in the order of their names; hidden ones, marks and manifests are not data."""
+    files = sorted(path for path in folder.iterdir() if path.is_file())
+    files = [path for path in files if path.name[0] not in "._" and path.name != "manifest.json"]
+    if not files:
+        raise InputError(f"there is no file in {folder}")
+    return files
 
 
 def _layout_of(path: Path) -> Layout:

@@ -1,10 +1,12 @@
-"""One split on its way from text to a store: read, tokenise, sift, write. Knows no vocabulary learning."""
+"""One split on its way from text to a store: read, encode, write. Knows no vocabulary learning."""
 
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
+from levt.data.encode import Encoder, encoded
 from levt.data.preparation import TRAIN, Preparation, Progress, SplitReport
 from levt.data.read import Corpus, Policy, Record
 from levt.data.write import StoreWriter
@@ -29,13 +31,15 @@ class Split:
         source: Tokenizer,
         target: Tokenizer,
         elsewhere: set[int] | None = None,
+        processes: int = 1,
     ) -> None:
         """``elsewhere``: hashes of sources; training examples among them are left out, others are added."""
         self.name = name
         self.corpora = corpora
         self.settings = settings
         self.tokenizers = {"source": source, "draft": target, "target": target}
-        self.elsewhere = elsewhere
+        self.elsewhere: set[int] = set() if elsewhere is None else elsewhere
+        self.processes = processes
         self.skipped: Counter[str] = Counter()
 
     def write(self, folder: Path, progress: Progress) -> SplitReport:
@@ -44,14 +48,18 @@ class Split:
         folder.mkdir()
         writer: StoreWriter | None = None
         records = watched(self.corpora, self.settings.policy(self.name), self.skipped, self.name, progress)
+        chunks = _chunks(records)
         try:
-            for chunk in _chunks(records):
-                if writer is None:
-                    fields = ("source", "target") if chunk[0].draft is None else ("source", "draft", "target")
-                    known = {field: self.tokenizers[field] for field in fields}
-                    sizes = {field: (one.size, one.fingerprint) for field, one in known.items()}
-                    writer = StoreWriter(folder, sizes)
-                writer.add(self._encoded(chunk, fields))
+            if (first := next(chunks, None)) is not None:
+                encoder = self._encoder(first[0])
+                known = {field: self.tokenizers[field] for field in encoder.fields}
+                writer = StoreWriter(
+                    folder, {field: (one.size, one.fingerprint) for field, one in known.items()}
+                )
+                for found in encoded(encoder, chain([first], chunks), self.processes):
+                    writer.add_flat(found.columns)
+                    self.skipped.update(found.skipped)
+                    self.elsewhere |= found.sources
             if writer is None or writer.count == 0:
                 raise InputError(f"{self.name}: no usable example in {self.corpora}", hint=self._reasons())
             writer.close()
@@ -66,39 +74,16 @@ class Split:
             seconds=time.perf_counter() - begun,
         )
 
-    def _encoded(self, records: Sequence[Record], fields: Sequence[str]) -> dict[str, list[list[int]]]:
-        """The token rows of a chunk, less the examples that are left out."""
-        for record in records:
-            if (record.draft is not None) != ("draft" in fields):
-                raise InputError(
-                    f"{self.name}, line {record.line}: some examples have a draft, some have none"
-                )
-        rows = {
-            field: self.tokenizers[field].encode_batch([getattr(record, field) for record in records])
-            for field in fields
-        }
-        lengths = [max(map(len, row)) + 2 for row in zip(*rows.values(), strict=True)]
-        keep = [i for i, record in enumerate(records) if self._kept(record, lengths[i])]
-        return {field: [rows[field][i] for i in keep] for field in fields}
-
-    def _kept(self, record: Record, length: int) -> bool:
-        if self.elsewhere is not None:
-            known = hash(self.tokenizers["source"].normalise(record.source).strip())
-            if self.name != TRAIN:
-                self.elsewhere.add(known)
-            elif known in self.elsewhere:
-                self.skipped["source also in another split"] += 1
-                return False
-        limit = self.settings.max_length
-        if self.name != TRAIN or length <= limit:
-            return True
-        if self.settings.strict:
-            raise InputError(
-                f"{self.name}, line {record.line}: {length} tokens with boundaries, at most {limit} are allowed",
-                hint="raise --max-length, or have such lines skipped",
-            )
-        self.skipped[f"more than {limit} tokens"] += 1
-        return False
+    def _encoder(self, first: Record) -> Encoder:
+        """How the records are encoded, of which this is the first."""
+        return Encoder(
+            split=self.name,
+            settings=self.settings,
+            fields=("source", "target") if first.draft is None else ("source", "draft", "target"),
+            source=self.tokenizers["source"],
+            target=self.tokenizers["target"],
+            elsewhere=frozenset(self.elsewhere) if self.name == TRAIN else frozenset(),
+        )
 
     def _reasons(self) -> str:
         listed = ", ".join(f"{count} {reason}" for reason, count in sorted(self.skipped.items()))

@@ -41,22 +41,32 @@ class StoreWriter:
 
     def add(self, rows: Mapping[str, Sequence[Sequence[int]]]) -> None:
         """Append examples: for each field as many rows of ids, without boundaries."""
-        total = len(rows["target"])
+        columns = {}
+        for field in self.fields:
+            lengths = np.fromiter(map(len, rows[field]), np.int64, len(rows[field]))
+            tokens = np.fromiter((i for row in rows[field] for i in row), np.uint32, int(lengths.sum()))
+            columns[field] = (tokens, lengths)
+        self.add_flat(columns)
+
+    def add_flat(self, columns: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> None:
+        """Append examples: for each field the ids of all rows one after the other, and how many each has."""
+        total = len(columns["target"][1])
+        starts = {field: np.concatenate([[0], np.cumsum(lengths)]) for field, (_, lengths) in columns.items()}
         begin = 0
         while begin < total:
             if self._room == 0:
                 self._next_shard()
             end = min(total, begin + self._room)
             for field, known in self.fields.items():
-                self._append(field, known, rows[field][begin:end])
+                tokens, lengths = columns[field]
+                some = tokens[starts[field][begin] : starts[field][end]]
+                self._append(field, known, some.astype(TOKEN[known["dtype"]]), lengths[begin:end])
             self._room -= end - begin
             self._shards[-1]["count"] += end - begin
             self.count += end - begin
             begin = end
 
-    def _append(self, field: str, known: dict[str, Any], rows: Sequence[Sequence[int]]) -> None:
-        lengths = np.fromiter(map(len, rows), np.int64, len(rows))
-        flat = np.fromiter((i for row in rows for i in row), TOKEN[known["dtype"]], int(lengths.sum()))
+    def _append(self, field: str, known: dict[str, Any], flat: np.ndarray, lengths: np.ndarray) -> None:
         tokens, offsets = self._open[f"{field}.tokens"], self._open[f"{field}.offsets"]
         ends = tokens.size // flat.itemsize + np.cumsum(lengths)
         tokens.write(flat)

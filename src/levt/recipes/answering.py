@@ -123,7 +123,7 @@ class Answers:
         )
 
 
-def terms_of(given: str | Sequence[str]) -> tuple[str, ...]:
+def terms_of(given: Any) -> tuple[str, ...]:
     """The terms of a line, between tabs or semicolons, or as a list.
 
     >>> terms_of("ein Hund; Schnee\\t")
@@ -131,6 +131,6 @@ def terms_of(given: str | Sequence[str]) -> tuple[str, ...]:
     """
     if isinstance(given, str):
         return tuple(term.strip() for term in re.split(r"[\t;]", given) if term.strip())
-    if not all(isinstance(term, str) for term in given):
+    if not isinstance(given, Sequence) or not all(isinstance(term, str) for term in given):
         raise InputError(f"the terms must be a text or a list of texts, got {given!r}")
     return tuple(given)

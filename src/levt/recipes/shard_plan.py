@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from levt.data.lines import check_file
+from levt.data.read import shards_in
 from levt.errors import ConfigError, InputError
 from levt.recipes.shard_formats import Part, format_of, unpacked_name
 
@@ -89,9 +90,7 @@ def files_of(paths: Sequence[str]) -> list[Path]:
     found: list[Path] = []
     for path in paths:
         if os.path.isdir(path):
-            names = sorted(os.listdir(path))
-            some = [Path(path, name) for name in names if name[0] not in "._" and name != MANIFEST]
-            some = [one for one in some if one.is_file()]
+            some = shards_in(Path(path))
         elif glob.has_magic(path) and not os.path.exists(path):
             some = [Path(one) for one in sorted(glob.glob(path, recursive=True)) if os.path.isfile(one)]
         else:

@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Protocol, runtime_checkable
+from typing import Any, BinaryIO, Protocol, runtime_checkable
 
 Record = dict[str, Any]
 """One line: ``source`` and maybe ``draft`` and ``terms``; other keys go through as they are."""
@@ -45,7 +45,7 @@ class Format(Protocol):
         """The records of a part; one that cannot be used has the key ``problem``."""
         ...
 
-    def write(self, file: IO[bytes], answered: Iterable[tuple[Record, Any]], *, json: bool) -> int:
+    def write(self, file: BinaryIO, answered: Iterable[tuple[Record, Any]], *, json: bool) -> int:
         """Write each record with its result, as they come; how many there were."""
         ...
 

@@ -5,7 +5,7 @@ So what is written is what ``levt prepare`` reads; other keys stay as they are.
 
 import json as json_module
 from collections.abc import Iterable
-from typing import IO, Any
+from typing import Any, BinaryIO
 
 from levt.data.one_line import one_line_json
 from levt.errors import InputError
@@ -24,7 +24,7 @@ class Jsonl(Text):
             return {"problem": InputError(f"it is not JSON ({error})")}
         return checked(found)
 
-    def write(self, file: IO[bytes], answered: Iterable[tuple[Record, Any]], *, json: bool) -> int:
+    def write(self, file: BinaryIO, answered: Iterable[tuple[Record, Any]], *, json: bool) -> int:
         """The object with its target and, if JSON is asked for, with every edit as ``result``."""
         count = 0
         for record, result in answered:

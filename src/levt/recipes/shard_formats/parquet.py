@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, BinaryIO
 
 from levt.data.one_line import one_line_json
 from levt.errors import InputError, MissingExtra
@@ -44,7 +44,7 @@ class Parquet:
         # A column that is there has None where a row has nothing.
         return [checked({k: v for k, v in row.items() if v is not None or k not in EMPTY}) for row in found]
 
-    def write(self, file: IO[bytes], answered: Iterable[tuple[Record, Any]], *, json: bool) -> int:
+    def write(self, file: BinaryIO, answered: Iterable[tuple[Record, Any]], *, json: bool) -> int:
         """The rows with their targets and, if JSON is asked for, with every edit as the column ``result``."""
         pyarrow, parquet = _pyarrow()
         rows = [

@@ -5,7 +5,7 @@ import hashlib
 import lzma
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, BinaryIO
 
 from levt.data.lines import check_file
 from levt.data.one_line import decoded, one_line, one_line_json
@@ -43,7 +43,7 @@ class Text:
         except InputError as error:
             return {"problem": error}
 
-    def write(self, file: IO[bytes], answered: Iterable[tuple[Record, Any]], *, json: bool) -> int:
+    def write(self, file: BinaryIO, answered: Iterable[tuple[Record, Any]], *, json: bool) -> int:
         """One line per result."""
         count = 0
         for _, result in answered:
@@ -69,7 +69,7 @@ def check_regular(path: Path) -> None:
         )
 
 
-def stretches(file: IO[bytes], lines: int) -> Iterator[tuple[int, int, int, str]]:
+def stretches(file: BinaryIO, lines: int) -> Iterator[tuple[int, int, int, str]]:
     """Where stretches of so many lines begin and end in a file, how many they have, and their checksums."""
     start = at = count = 0
     digest, last = hashlib.sha256(), b"\n"
