@@ -38,14 +38,19 @@ class State:
         device: torch.device | str = "cpu",
     ) -> "State":
         """Build a state from rows of tokens without boundaries (an empty row is the empty canvas)."""
-        n = max((len(row) for row in rows), default=0) + 2 if width is None else width
+        lengths = torch.tensor([len(row) for row in rows], dtype=torch.long).unsqueeze(1)
+        n = int(lengths.max()) + 2 if width is None and len(rows) else width or 2
         y = torch.full((len(rows), n), PAD, dtype=torch.long)
         marks = torch.zeros((2, len(rows), n), dtype=torch.bool)
-        for i, row in enumerate(rows):
-            y[i, : len(row) + 2] = torch.tensor([BOS, *row, EOS])
-            for mark, given in zip(marks, (locked, glued), strict=True):
-                if given is not None:
-                    mark[i, 1 : len(row) + 1] = torch.tensor(list(given[i]), dtype=torch.bool)
+        # All rows at once: a tensor for each would cost more than an iteration on a GPU.
+        column = torch.arange(n)
+        inside = (column > 0) & (column <= lengths)
+        y[inside] = torch.tensor([token for row in rows for token in row], dtype=torch.long)
+        y[:, 0] = BOS
+        y.scatter_(1, lengths + 1, EOS)
+        for mark, given in zip(marks, (locked, glued), strict=True):
+            if given is not None and any(map(any, given)):
+                mark[inside] = torch.tensor([flag for row in given for flag in row], dtype=torch.bool)
         return cls(y.to(device), *marks.to(device))
 
     @classmethod

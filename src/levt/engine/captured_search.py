@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from levt.engine.graph import HEIGHTS, WIDTHS, Graph, bucket
+from levt.engine.graph import FEW, WIDTHS, Graph, bucket
 from levt.policy.autoregressive import Autoregressive
 from levt.policy.layout import Padded
 from levt.policy.memory import Memory
@@ -102,7 +102,7 @@ class CapturedSearch:
     @staticmethod
     def serves(memory: Memory, options: SearchOptions) -> bool:
         """Whether these can be searched here."""
-        return 0 < memory.rows <= HEIGHTS[-1] and options.beam <= 16
+        return 0 < memory.rows <= FEW and options.beam <= 16
 
     @torch.inference_mode()
     def search(self, memory: Memory, limits: Sequence[int], options: SearchOptions) -> list[list[Hypothesis]]:

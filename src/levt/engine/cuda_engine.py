@@ -1,4 +1,4 @@
-"""The GPU engine: CUDA graphs for one sentence or a few, the plain loop for large batches. Same edits as ``torch``."""
+"""The GPU engine: fixed shapes and CUDA graphs for LevT and its autoregressive sibling. Same edits as ``torch``."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,8 +10,7 @@ import torch
 from levt.edits.state import State
 from levt.engine.captured import Captured
 from levt.engine.captured_search import CapturedSearch
-from levt.engine.graph import HEIGHTS, WIDTHS, bucket
-from levt.engine.stage import Reading
+from levt.engine.graph import FEW, WIDTHS, bucket
 from levt.engine.torch_engine import TorchEngine
 from levt.engine.torch_engine import load as load_torch
 from levt.errors import ConfigError
@@ -25,12 +24,10 @@ from levt.refine.search import Hypothesis, SearchOptions
 
 
 @dataclass(frozen=True)
-class Read:
-    """Sources that were encoded in place; read again where the place has been used for others since."""
+class Unread:
+    """Sources that are read together with whatever else is refined."""
 
     sources: tuple[Tokens, ...]
-    reading: Reading
-    generation: int
 
 
 class CudaSearchEngine(TorchEngine):
@@ -44,7 +41,7 @@ class CudaSearchEngine(TorchEngine):
 
     def encode(self, sources: Sequence[Tokens], drafts: Sequence[Tokens] | None = None) -> Memory:
         """Read a batch; a small one at a width that has been captured."""
-        if drafts is not None or len(sources) > HEIGHTS[-1] or not sources:
+        if drafts is not None or len(sources) > FEW or not sources:
             return super().encode(sources, drafts)
         width = bucket(2 + max(map(len, sources)), WIDTHS, self.config.max_length)
         with torch.inference_mode():
@@ -68,24 +65,16 @@ class CudaEngine(TorchEngine):
         self.captured = Captured(network, capture=capture)
 
     def encode(self, sources: Sequence[Tokens], drafts: Sequence[Tokens] | None = None) -> Any:
-        """Read a batch."""
-        if len(sources) > HEIGHTS[-1] or not sources:
-            return super().encode(sources, drafts)
-        return Read(tuple(sources), *self.captured.read(sources))
+        """Keep the sources: reading is part of refining."""
+        return Unread(tuple(sources))
 
     def refine(
         self, memory: Any, requests: Sequence[Request], rows: Sequence[int] | None = None
     ) -> list[Outcome]:
         """Algorithm 2."""
-        if not isinstance(memory, Read):
-            return super().refine(memory, requests, rows)
-        own = rows is None or list(rows) == list(range(len(memory.sources)))
-        if not own or not Captured.serves(requests):
-            return super().refine(super().encode(memory.sources), requests, rows)
-        reading, generation = memory.reading, memory.generation
-        if reading.generation != generation:
-            reading, _ = self.captured.read(memory.sources)
-        return self.captured.refine(reading, requests)
+        if Captured.serves(requests):
+            return self.captured.refine(requests)
+        return super().refine(super().encode(memory.sources), requests, rows)
 
 
 def load(folder: Path, device: str | None = None, dtype: str | None = None) -> TorchEngine:

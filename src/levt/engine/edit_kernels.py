@@ -5,7 +5,7 @@ One program serves one row (or one gap, or one place); same decisions, same ties
 
 from typing import no_type_check
 
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from levt.edits.kernels import kernel, tl, triton
@@ -166,6 +166,28 @@ def _insert(
 
 @kernel
 @no_type_check
+def _choose(at, v, FIRST: tl.constexpr, PLH_ID: tl.constexpr, WIDE: tl.constexpr):
+    """The best token that is no special symbol, and its log-probability."""
+    lane = tl.arange(0, WIDE)
+    best, which, peak, total = float("-inf"), 0, float("-inf"), 0.0
+    for start in range(0, v, WIDE):
+        column = start + lane
+        score = tl.load(at + column, mask=column < v, other=float("-inf")).to(tl.float32)
+        usable = tl.where(column >= FIRST, score, float("-inf"))
+        top = tl.max(usable, 0)
+        first = tl.argmax(usable, 0)
+        which = tl.where(top > best, start + first, which)
+        best = tl.maximum(top, best)
+        # log π is over everything but <plh>, which was never a target.
+        score = tl.where(column == PLH_ID, float("-inf"), score)
+        new = tl.maximum(peak, tl.max(score, 0))
+        total = total * tl.exp(peak - new) + tl.sum(tl.exp(score - new), 0)
+        peak = new
+    return tl.maximum(which, FIRST).to(tl.int64), best - (peak + tl.log(total))
+
+
+@kernel
+@no_type_check
 def _fill(
     logits,
     y,
@@ -183,24 +205,31 @@ def _fill(
     if tl.load(y + here) != PLH_ID:
         tl.store(fill_logp + here, 0.0)
         return
-    lane = tl.arange(0, WIDE)
-    at = logits + row * l_b + place * l_n
-    best, which, peak, total = float("-inf"), 0, float("-inf"), 0.0
-    for start in range(0, v, WIDE):
-        column = start + lane
-        score = tl.load(at + column, mask=column < v, other=float("-inf")).to(tl.float32)
-        usable = tl.where(column >= FIRST, score, float("-inf"))
-        top = tl.max(usable, 0)
-        first = tl.argmax(usable, 0)
-        which = tl.where(top > best, start + first, which)
-        best = tl.maximum(top, best)
-        # log π is over everything but <plh>, which was never a target.
-        score = tl.where(column == PLH_ID, float("-inf"), score)
-        new = tl.maximum(peak, tl.max(score, 0))
-        total = total * tl.exp(peak - new) + tl.sum(tl.exp(score - new), 0)
-        peak = new
-    tl.store(y + here, tl.maximum(which, FIRST).to(tl.int64))
-    tl.store(fill_logp + here, best - (peak + tl.log(total)))
+    token, logp = _choose(logits + row * l_b + place * l_n, v, FIRST, PLH_ID, WIDE)
+    tl.store(y + here, token)
+    tl.store(fill_logp + here, logp)
+
+
+@kernel
+@no_type_check
+def _fill_places(
+    logits,
+    places,
+    y,
+    fill_logp,
+    v,
+    l_p,
+    FIRST: tl.constexpr,
+    PLH_ID: tl.constexpr,
+    WIDE: tl.constexpr,
+):
+    number = tl.program_id(0).to(tl.int64)
+    here = tl.load(places + number)
+    if here < 0:
+        return
+    token, logp = _choose(logits + number * l_p, v, FIRST, PLH_ID, WIDE)
+    tl.store(y + here, token)
+    tl.store(fill_logp + here, logp)
 
 
 def delete_step(frame: Frame, logits: Float[Tensor, "b n 2"], controls: Controls) -> None:
@@ -231,5 +260,14 @@ def fill_step(frame: Frame, logits: Float[Tensor, "b n v"]) -> None:
     b, n = frame.y.shape
     _fill[(b, n)](
         logits, frame.y, frame.fill_logp, n, logits.shape[2], logits.stride(0), logits.stride(1),
+        FIRST=len(SPECIALS), PLH_ID=PLH, WIDE=1024, num_warps=4,
+    )  # fmt: skip
+
+
+def fill_places(frame: Frame, logits: Float[Tensor, "p v"], places: Int[Tensor, "p"]) -> None:
+    """As ``static_edits.fill_places``."""
+    frame.fill_logp.zero_()
+    _fill_places[(places.shape[0],)](
+        logits, places, frame.y, frame.fill_logp, logits.shape[1], logits.stride(0),
         FIRST=len(SPECIALS), PLH_ID=PLH, WIDE=1024, num_warps=4,
     )  # fmt: skip

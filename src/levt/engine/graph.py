@@ -6,8 +6,10 @@ import torch
 
 WIDTHS = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 """Widths of sources and states."""
-HEIGHTS = (1, 2, 4, 8)
+HEIGHTS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 """Numbers of rows."""
+FEW = 8
+"""Up to so many rows, the time is that of the launches, however wide they are."""
 
 
 def bucket(size: int, sizes: Sequence[int], most: int) -> int:

@@ -133,7 +133,7 @@ def to_result(outcome: Outcome, tokenizer: Tokenizer) -> Result:
     """An outcome of the loop as a user sees it."""
     story = Story(
         draft=outcome.request.draft,
-        rounds=tuple(outcome.rounds),
+        rounds=outcome.rounds[:],
         stopped=outcome.stopped,
         tokenizer=tokenizer,
     )

@@ -1,23 +1,20 @@
 """One shape of refinement: sources read and states edited in place, and the graphs that do it. Decides nothing."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from levt.edits.state import State
 from levt.engine import static_edits
-from levt.engine.graph import Graph
+from levt.engine.arriving import Arriving, sent
+from levt.engine.graph import Graph, bucket
+from levt.engine.report import Mail
 from levt.engine.static_edits import Controls, Frame
 from levt.policy.layout import Padded
 from levt.policy.levt import LevT
 from levt.policy.memory import Memory
-from levt.refine.loop import Course
-from levt.refine.request import Tokens
-from levt.text.specials import EOS
 
 
 class Reading:
@@ -27,8 +24,6 @@ class Reading:
         self.network = network
         self.x = torch.zeros(b, s, dtype=torch.long, device=device)
         self.memory: Memory | None = None
-        self.generation = 0
-        """Counts what was read: the memory of an earlier reading is gone."""
         self._graph = Graph(self._encode, capture=capture)
 
     def _encode(self) -> None:
@@ -36,21 +31,19 @@ class Reading:
         if self.memory is None:
             self.memory = memory
             return
-        self.memory.states.copy_(memory.states)
         assert isinstance(self.memory.layout, Padded)
         assert isinstance(memory.layout, Padded)
+        # The states themselves are not looked at again: towers read their keys and values.
         self.memory.layout.real.copy_(memory.layout.real)
         for name, kv in memory.kv.items():
             self.memory.kv[name].copy_(kv)
 
-    def read(self, sources: Int[Tensor, "b s"]) -> int:
-        """Encode padded sources; gives the generation."""
+    def read(self, sources: Int[Tensor, "b s"]) -> None:
+        """Encode padded sources, as the first rows."""
         b, s = sources.shape
         self.x.zero_()
         self.x[:b, :s].copy_(sources, non_blocking=True)
         self._graph.run()
-        self.generation += 1
-        return self.generation
 
 
 class Stage:
@@ -70,6 +63,8 @@ class Stage:
         self._open = Graph(self._run_open, capture=capture)
         self._edit = Graph(self._run_edit, capture=capture)
         self._fill = Graph(self._run_fill, capture=capture)
+        self._fill_at: dict[int, Graph] = {}
+        self._event = torch.cuda.Event() if device.type == "cuda" else None  # type: ignore[no-untyped-call]
 
     def prepare(self) -> None:
         """Capture all phases, while no state is in the frame: capturing runs the work, and the work edits."""
@@ -82,25 +77,58 @@ class Stage:
         """Columns of the states."""
         return self.frame.y.shape[1]
 
-    def put(self, courses: Sequence[Course], limits: Sequence[int]) -> None:
-        """Take in the states of some courses; the rows left over are padding."""
-        options = [course.outcome.request.options for course in courses]
-        rest = self.frame.y.shape[0] - len(courses)
-        self.frame.put(
-            State.of(
-                [c.outcome.tokens for c in courses],
-                locked=[follow(c, c.outcome.request.locked) for c in courses],
-                glued=[follow(c, c.outcome.request.glued) for c in courses],
-            )
-        )
-        self.controls.copy_(
-            Controls(
-                torch.tensor([o.empty_gap_penalty for o in options] + [0.0] * rest),
-                torch.tensor([o.min_edit for o in options] + [0.0] * rest),
-                torch.tensor([o.max_count for o in options] + [0] * rest),
-                torch.tensor([*limits] + [0] * rest),
-            )
-        )
+    def clear(self) -> None:
+        """Make all rows empty."""
+        for part in (self.frame.y, self.frame.locked, self.frame.glued):
+            part.zero_()
+
+    def place(self, arriving: Arriving) -> None:
+        """Take in states, each in its row; the other rows stay as they are."""
+        device, n = self.frame.y.device, self.width
+        ints, floats = sent(arriving.ints, device), sent(arriving.floats, device)
+        rows, controls = ints[:, n], self.controls
+        for mine, theirs in (
+            (self.frame.y, ints[:, :n]),
+            (controls.max_count, ints[:, n + 1]),
+            (controls.limit, ints[:, n + 2]),
+            (controls.empty_gap_penalty, floats[:, 0]),
+            (controls.min_edit, floats[:, 1]),
+        ):
+            mine.index_copy_(0, rows, theirs)
+        if arriving.marks is None:
+            for mine in (self.frame.locked, self.frame.glued):
+                mine.index_fill_(0, rows, False)
+        else:
+            for mine, theirs in zip(
+                (self.frame.locked, self.frame.glued), sent(arriving.marks, device), strict=True
+            ):
+                mine.index_copy_(0, rows, theirs)
+
+    def adopt(self, other: "Stage", rows: Int[Tensor, "r"]) -> None:
+        """Take over some rows of a stage of the same widths, as the first rows of this one."""
+        self.clear()
+        mine, theirs = self.reading.memory, other.reading.memory
+        assert mine is not None
+        assert theirs is not None
+        assert isinstance(mine.layout, Padded)
+        assert isinstance(theirs.layout, Padded)
+        mine.layout.real.zero_()
+        pairs = [(mine.layout.real, theirs.layout.real)]
+        pairs += [(kv, theirs.kv[name]) for name, kv in mine.kv.items()]
+        pairs += zip(self.frame.state.parts, other.frame.state.parts, strict=True)
+        pairs += zip(self.controls.parts, other.controls.parts, strict=True)
+        for here, there in pairs:
+            here[: rows.shape[0]].copy_(there.index_select(0, rows))
+
+    def mark(self) -> None:
+        """What has been started so far is what the next wait is for."""
+        if self._event is not None:
+            self._event.record()
+
+    def wait(self) -> None:
+        """Wait for what was started before the mark."""
+        if self._event is not None:
+            self._event.synchronize()
 
     def _hidden(self, policy: str) -> Tensor:
         assert self.reading.memory is not None
@@ -120,61 +148,35 @@ class Stage:
     def _run_fill(self) -> None:
         self.steps.fill_step(self.frame, self.network.token_logits(self._hidden("token")))
 
-    def open(self) -> "Report":
+    def _run_fill_at(self, holes: int) -> None:
+        """The same with the vocabulary scored at so many places alone."""
+        places = static_edits.holes(self.frame.y, holes)
+        h = self._hidden("token").flatten(0, 1).index_select(0, places.clamp(min=0))
+        self.steps.fill_places(self.frame, self.network.token_logits(h), places)
+
+    def open(self) -> Mail:
         """Placeholders of an empty canvas."""
         self._open.run()
-        return Report.of(self.frame)
+        return Mail(self.frame, fills=False)
 
-    def edit(self) -> "Report":
+    def edit(self) -> Mail:
         """Deletions and placeholders."""
         self._edit.run()
-        return Report.of(self.frame)
+        return Mail(self.frame, fills=False)
 
-    def fill(self) -> "Report":
-        """Tokens."""
-        self._fill.run()
-        return Report.of(self.frame)
+    def fill(self, holes: int | None = None) -> Mail:
+        """Tokens; where there are at most so many placeholders, the vocabulary is scored at no more places."""
+        self._filling(holes).run()
+        return Mail(self.frame, fills=True)
 
-
-@dataclass(frozen=True)
-class Report:
-    """What a phase has done, on its way to the host."""
-
-    ints: Tensor
-    floats: Tensor
-
-    @property
-    def lengths(self) -> list[int]:
-        """How long each row wanted to become."""
-        lengths: list[int] = self.ints[4].view(-1)[: self.ints.shape[1]].tolist()
-        return lengths
-
-    def left(self, i: int) -> Tokens:
-        """The tokens of a row after deletion."""
-        return tuple(t for t in self.ints[1, i].tolist() if t > EOS)
-
-    def inserts(self, i: int) -> bool:
-        """Whether a row opens placeholders."""
-        return bool(self.ints[3, i].any())
-
-    def changes(self, i: int) -> bool:
-        """Whether a row deletes or opens placeholders."""
-        return self.inserts(i) or bool(self.ints[2, i].any())
-
-    @classmethod
-    def of(cls, frame: Frame) -> "Report":
-        """Start copying; the numbers are there after the next synchronisation."""
-        if not frame.ints.is_cuda:
-            return cls(frame.ints.clone(), frame.floats.clone())
-        ints = torch.empty(frame.ints.shape, dtype=frame.ints.dtype, pin_memory=True)
-        floats = torch.empty(frame.floats.shape, dtype=frame.floats.dtype, pin_memory=True)
-        ints.copy_(frame.ints, non_blocking=True)
-        floats.copy_(frame.floats, non_blocking=True)
-        return cls(ints, floats)
-
-
-def follow(course: Course, marks: tuple[bool, ...]) -> tuple[bool, ...]:
-    """Marks of the draft's tokens where those tokens are now; new tokens have none."""
-    for round_ in course.outcome.rounds:
-        marks = round_.script.splice(marks, [False] * len(round_.script.fill))
-    return marks
+    def _filling(self, holes: int | None) -> Graph:
+        places = self.frame.y.numel()
+        size = places if holes is None else bucket(holes, [places // 16, places // 8, places // 4], places)
+        if size == places:
+            return self._fill
+        if size not in self._fill_at:
+            graph = self._fill_at[size] = Graph(partial(self._run_fill_at, size), capture=self._fill.capture)
+            if graph.fresh:
+                with self.frame.kept():
+                    graph.prepare()
+        return self._fill_at[size]

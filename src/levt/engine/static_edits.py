@@ -4,7 +4,9 @@ Plain torch here, the same functions as the reference loop uses; on CUDA ``edit_
 or two launches. What a step leaves is written into the tensors of a ``Frame``, so that it can be captured.
 """
 
-from dataclasses import dataclass, fields
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float, Int
@@ -13,6 +15,7 @@ from torch import Tensor
 from levt.edits.state import State, delete, fill, fit, insert
 from levt.policy.scores import log_softmax_tokens
 from levt.refine.decide import decide_counts, decide_drop, decide_fill
+from levt.text.specials import PLH
 
 
 @dataclass(frozen=True)
@@ -30,10 +33,10 @@ class Controls:
         zeros, ones = torch.zeros(b, device=device), torch.ones(b, dtype=torch.long, device=device)
         return cls(zeros, zeros.clone(), ones, ones.clone())
 
-    def copy_(self, other: "Controls") -> None:
-        """Take over other values."""
-        for one in fields(self):
-            getattr(self, one.name).copy_(getattr(other, one.name), non_blocking=True)
+    @property
+    def parts(self) -> tuple[Tensor, ...]:
+        """All dials."""
+        return self.empty_gap_penalty, self.min_edit, self.max_count, self.limit
 
 
 class Frame:
@@ -57,6 +60,15 @@ class Frame:
     def state(self) -> State:
         """The state as the edits know it."""
         return State(self.y, self.locked, self.glued)
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Whatever is done meanwhile, everything is afterwards as it was."""
+        parts = (self.ints, self.floats, self.locked, self.glued)
+        copies = [part.clone() for part in parts]
+        yield
+        for part, copy in zip(parts, copies, strict=True):
+            part.copy_(copy)
 
     def put(self, state: State) -> None:
         """Take over a state of at most this height and width, the rest being padding."""
@@ -110,3 +122,27 @@ def fill_step(frame: Frame, logits: Float[Tensor, "b n v"]) -> None:
     tokens, logp = decide_fill(log_softmax_tokens(logits))
     frame.fill_logp.copy_(torch.where(state.placeholders, logp, 0))
     frame.y.copy_(fill(state, tokens).y)
+
+
+def holes(y: Int[Tensor, "b n"], most: int) -> Int[Tensor, "most"]:
+    """Where the placeholders are in the flattened state, row by row; -1 behind the last of them.
+
+    >>> holes(torch.tensor([[1, 4, 2], [4, 4, 0]]), 4).tolist()
+    [1, 3, 4, -1]
+    """
+    hole = y.flatten().eq(PLH)
+    # Every place that is no placeholder, or one too many, goes to a spare slot.
+    to = torch.where(hole, hole.cumsum(0) - 1, most).clamp(max=most)
+    found = torch.full((most + 1,), -1, dtype=torch.long, device=y.device)
+    return found.scatter(0, to, torch.arange(hole.shape[0], device=y.device))[:most]
+
+
+def fill_places(frame: Frame, logits: Float[Tensor, "p v"], places: Int[Tensor, "p"]) -> None:
+    """Fill at some places of the flattened state alone; -1 is no place."""
+    tokens, logp = decide_fill(log_softmax_tokens(logits))
+    size = frame.y.numel()
+    to = torch.where(places.lt(0), size, places)
+    y = torch.cat([frame.y.flatten(), to.new_zeros(1)]).scatter(0, to, tokens)
+    found = logp.new_zeros(size + 1).scatter(0, to, logp)
+    frame.y.copy_(y[:size].view_as(frame.y))
+    frame.fill_logp.copy_(found[:size].view_as(frame.fill_logp))

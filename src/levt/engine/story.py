@@ -20,7 +20,7 @@ class Story:
     """A draft and the rounds that changed it."""
 
     draft: Tokens
-    rounds: tuple[Round, ...]
+    rounds: Sequence[Round]
     stopped: str | None
     tokenizer: Tokenizer
 

@@ -14,6 +14,7 @@ from levt.edits.script import EditScript
 from levt.errors import ConfigError, raise_all
 from levt.refine.loop import Outcome
 from levt.refine.phases import Round
+from levt.refine.record import Rounds
 from levt.refine.request import Request, Tokens
 from levt.text.specials import BOS, EOS, PAD, PLH
 
@@ -136,7 +137,7 @@ def told(states: Sequence[Tokens], logp: Sequence[float], stopped: str) -> Outco
         before = after
     return Outcome(
         Request(source=()),
-        rounds,
+        Rounds(rounds),
         before,
         iterations=len(states),
         passes=len(states),

@@ -18,7 +18,8 @@ import torch
 from levt.edits.script import EditScript
 from levt.edits.state import State
 from levt.refine.guidance import Guidance, occurrences
-from levt.refine.phases import Memory, Policy, Round, delete_phase, insert_phase, rounds
+from levt.refine.phases import Memory, Policy, Round, delete_phase, insert_phase
+from levt.refine.record import Arrays, Record, Rounds
 from levt.refine.request import Request, Tokens
 
 
@@ -27,7 +28,7 @@ class Outcome:
     """How the refinement of one request went."""
 
     request: Request
-    rounds: list[Round] = field(default_factory=list)
+    rounds: Rounds = field(default_factory=Rounds)
     """The iterations that lead from the draft to ``tokens``."""
     tokens: Tokens = ()
     """The result, without boundaries."""
@@ -41,12 +42,14 @@ class Outcome:
     @property
     def score(self) -> float:
         """Mean log-probability of the model's own decisions on the way to the result; 0 if there were none."""
-        decisions = sum(r.decisions for r in self.rounds)
-        return sum(r.decided for r in self.rounds) / decisions if decisions else 0.0
+        sums = [self.rounds.sums(i) for i in range(len(self.rounds))]
+        decisions = sum(number for _, number in sums)
+        return sum(decided for decided, _ in sums) / decisions if decisions else 0.0
 
     def cut(self, first: int) -> None:
         """End a cycle at the best of its states, the one that the model's decisions led to most confidently."""
-        means = [r.decided / max(r.decisions, 1) for r in self.rounds[first:]]
+        sums = [self.rounds.sums(i) for i in range(first, len(self.rounds))]
+        means = [decided / max(decisions, 1) for decided, decisions in sums]
         # Not a number compares as worst, so that a broken policy still ends somewhere.
         best = max(range(len(means)), key=lambda i: means[i] if means[i] == means[i] else float("-inf"))
         self.rounds = self.rounds[: first + best + 1]
@@ -108,20 +111,24 @@ class Course:
             self.outcome.stopped = "repeated"
         self.left = left
 
-    def edited(self, round_: Round) -> None:
-        """Note the whole iteration."""
+    def edited(self, record: Record, row: int, tokens: Tokens) -> None:
+        """Note the whole iteration, which is that of a row of a record, and the state that it led to."""
         outcome = self.outcome
-        outcome.passes += 1 + bool(round_.script.fill)
-        outcome.rounds.append(round_)
-        outcome.tokens = round_.script.apply(outcome.tokens)
-        if round_.script.is_identity:
+        assert self.left is not None
+        # Tokens are only inserted after deletion, so lengths tell whether any were.
+        inserted = len(tokens) > len(self.left)
+        changed = inserted or len(self.left) < len(outcome.tokens)
+        outcome.passes += 1 + inserted
+        outcome.rounds.note(record, row)
+        outcome.tokens = tokens
+        if not changed:
             outcome.stopped = "unchanged"
-        elif outcome.tokens in self.seen:
+        elif tokens in self.seen:
             outcome.stopped = "cycle"
-            outcome.cut(self.seen[outcome.tokens])
+            outcome.cut(self.seen[tokens])
         elif outcome.iterations >= outcome.request.options.max_iterations:
             outcome.stopped = "limit"
-        self.seen[outcome.tokens] = len(outcome.rounds)
+        self.seen[tokens] = len(outcome.rounds)
 
 
 class Refinement:
@@ -168,7 +175,7 @@ class Refinement:
         began = self._rows
         # Delete tokens: y' = 𝓔(y, d̂). Rows left with ỹ, as in the iteration before, are done.
         deletion = delete_phase(self.policy, self._memory, self._state, self._guidance)
-        for row, left in zip(self._rows, map(tuple, deletion.after.rows()), strict=True):
+        for row, left in zip(self._rows, _tokens(deletion.after), strict=True):
             row.deleted(left)
         stay = self._unfinished()
         if len(stay) < len(self._rows):
@@ -178,8 +185,9 @@ class Refinement:
             # Insert placeholders: y'' = 𝓔(y', p̂); replace them: y = 𝓔(y'', t̂).
             insertion = insert_phase(self.policy, self._memory, deletion, self._guidance)
             self._state, self._guidance = insertion.state, self._guidance.after_first()
-            for row, round_ in zip(self._rows, rounds(deletion, insertion), strict=True):
-                row.edited(round_)
+            record = Arrays.of(deletion, insertion)
+            for i, (row, tokens) in enumerate(zip(self._rows, _tokens(self._state), strict=True)):
+                row.edited(record, i, tokens)
             self._keep(self._unfinished())
         if self._rows:
             self._state = self._state.narrow(int(self._state.lengths.max()))
@@ -210,3 +218,9 @@ def refine(policy: Policy, memory: Memory, requests: Sequence[Request], guidance
     while refinement.alive:
         refinement.step()
     return outcomes
+
+
+def _tokens(state: State) -> list[Tokens]:
+    """The tokens of each row, without boundaries (waits for the device)."""
+    lengths = state.lengths.tolist()
+    return [tuple(row[1 : n - 1]) for row, n in zip(state.y.tolist(), lengths, strict=True)]

@@ -158,11 +158,10 @@ def extensions(
 ) -> list[list[tuple[float, int, int]]]:
     """The 2k best extensions of the hypotheses of each row, best first."""
     v = logp.shape[2]
-    so_far = torch.full((len(rows), beam), float("-inf"))
-    last = torch.zeros(len(rows), dtype=torch.bool)
-    for i, row in enumerate(rows):
-        so_far[i, : len(row.alive)] = torch.tensor([logp for logp, _ in row.alive])
-        last[i] = len(row.alive[0][1]) >= row.limit - 2
+    nothing = [float("-inf")] * beam
+    # One tensor of all rows: with hundreds of them, one each would cost more than the network.
+    so_far = torch.tensor([([logp for logp, _ in row.alive] + nothing)[:beam] for row in rows])
+    last = torch.tensor([len(row.alive[0][1]) >= row.limit - 2 for row in rows])
     total = so_far.to(logp.device).unsqueeze(2) + logp
     only_end = torch.arange(v, device=logp.device).ne(EOS) & last.to(logp.device).unsqueeze(1)
     total = total.masked_fill(only_end.unsqueeze(1), float("-inf"))

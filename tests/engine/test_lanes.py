@@ -1,0 +1,156 @@
+"""Many requests at fixed shapes: rows come and go, batches shrink, and every outcome is that of the plain loop."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+from test_captured import VOCABULARY, network, same, some_requests, tokenizers
+
+from levt.engine.captured import Captured
+from levt.engine.cuda_engine import CudaEngine
+from levt.engine.lane import Lane
+from levt.engine.report import carried, together
+from levt.engine.stage import Stage
+from levt.engine.torch_engine import TorchEngine
+from levt.refine.options import Options
+from levt.refine.request import Request
+
+
+@pytest.mark.parametrize(("places", "lanes"), [(512, 1), (1024, 2)])
+def test_many_have_the_outcomes_of_the_plain_loop(places: int, lanes: int) -> None:
+    stops: Counter[str] = Counter()
+    for seed in range(3):
+        model = network(seed, sharing=["all", "plh+tok", "none"][seed])
+        fast, plain = Captured(model, places=places, lanes=lanes), TorchEngine(model, tokenizers())
+        requests = some_requests(seed, 80)
+        found = fast.refine(requests)
+        for one, other in zip(
+            found, plain.refine(plain.encode([r.source for r in requests]), requests), strict=True
+        ):
+            same(one, other)
+            stops[one.stopped] += 1
+    assert set(stops) == {"unchanged", "repeated", "cycle", "limit"}
+
+
+def test_rows_are_replaced_and_batches_shrink(monkeypatch: pytest.MonkeyPatch) -> None:
+    joined, moved, heights = [], [], set()
+    read, adopt, edit = Lane._read, Stage.adopt, Stage.edit
+
+    def counted_read(lane: Lane, *args: object, alone: bool) -> None:
+        joined.append(alone)
+        read(lane, *args, alone=alone)  # type: ignore[arg-type]
+
+    def counted_adopt(stage: Stage, other: Stage, rows: torch.Tensor) -> None:
+        moved.append((other.frame.y.shape[0], stage.frame.y.shape[0]))
+        adopt(stage, other, rows)
+
+    def counted_edit(stage: Stage) -> object:
+        heights.add(stage.frame.y.shape[0])
+        return edit(stage)
+
+    monkeypatch.setattr(Lane, "_read", counted_read)
+    monkeypatch.setattr(Stage, "adopt", counted_adopt)
+    monkeypatch.setattr(Stage, "edit", counted_edit)
+    model = network(3)
+    requests = [
+        Request(source=tuple(5 + (i * j) % 30 for j in range(20)), options=Options(max_iterations=1 + i % 9))
+        for i in range(1, 80)
+    ]
+    engine, plain = Captured(model, places=1024, lanes=1), TorchEngine(model, tokenizers())
+    found = engine.refine(requests)
+    assert joined.count(False) > 2
+    assert (32, 8) in moved
+    assert heights == {32, 8}
+    for one, other in zip(
+        found, plain.refine(plain.encode([r.source for r in requests]), requests), strict=True
+    ):
+        same(one, other)
+
+
+def test_the_host_waits_once_for_an_iteration_of_all() -> None:
+    engine = Captured(network(4), lanes=1)
+    requests = [
+        Request(source=tuple(range(5, 25)), options=Options(max_iterations=1 + i % 3)) for i in range(64)
+    ]
+    outcomes = engine.refine(requests)
+    assert engine.synchronisations <= max(o.iterations for o in outcomes) + 1
+
+
+def test_states_that_do_not_fit_begin_again() -> None:
+    for seed in range(3):
+        model = network(seed)
+        engine, plain = CudaEngine(model, tokenizers()), TorchEngine(model, tokenizers())
+        requests = [
+            Request(
+                source=(5, 6, 7 + i % 20),
+                options=Options(max_ratio=12.0, empty_gap_penalty=float(i % 4), max_iterations=4),
+            )
+            for i in range(24)
+        ]
+        sources = [r.source for r in requests]
+        grown = 0
+        for one, other in zip(
+            engine.refine(engine.encode(sources), requests),
+            plain.refine(plain.encode(sources), requests),
+            strict=True,
+        ):
+            same(one, other)
+            grown += len(one.tokens) + 2 > 8
+        assert grown
+
+
+def test_nothing_to_do() -> None:
+    assert Captured(network(0)).refine([]) == []
+
+
+def test_the_vocabulary_is_scored_at_placeholders_alone() -> None:
+    model = network(5)
+    places: list[int] = []
+    token_logits = model.token_logits
+
+    def counted(h: torch.Tensor) -> torch.Tensor:
+        places.append(h.shape[:-1].numel())
+        return token_logits(h)
+
+    model.token_logits = counted  # type: ignore[method-assign]
+    requests = [
+        Request(source=tuple(range(5, 25)), draft=tuple(range(5, 25)), options=Options(max_iterations=2))
+        for _ in range(32)
+    ]
+    Captured(model, lanes=1).refine(requests)
+    assert places
+    assert min(places) < 32 * 32 / 3
+
+
+def test_marks_go_with_their_tokens() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        n, length = 12, int(rng.integers(2, 9))
+        marks = rng.random((1, n)) < 0.5
+        marks[:, length:] = False
+        keep = (rng.random((1, n)) < 0.7) & (np.arange(n) < length)
+        counts = rng.integers(0, 2, (1, n)) * (np.arange(n) < keep.sum() - 1)
+        expected: list[bool] = []
+        kept = [bool(m) for m, k in zip(marks[0], keep[0], strict=True) if k]
+        for mark, count in zip(kept, counts[0], strict=False):
+            expected += [mark, *[False] * int(count)]
+        expected = expected[:n] + [False] * (n - len(expected))
+        if len(kept) + counts.sum() <= n:
+            assert carried(marks, keep, counts)[0].tolist() == expected
+        assert together(marks, keep)[0].tolist() == kept + [False] * (n - len(kept))
+
+
+@pytest.mark.gpu
+def test_a_thousand_sentences_in_batches_on_a_gpu() -> None:
+    model = network(7).cuda()
+    fast, plain = CudaEngine(model, tokenizers()), TorchEngine(model, tokenizers())
+    requests = some_requests(11, 1000)
+    assert max(max(r.source) for r in requests) < VOCABULARY
+    sources = [r.source for r in requests]
+    found = fast.refine(fast.encode(sources), requests)
+    differ = 0
+    for one, other in zip(found, plain.refine(plain.encode(sources), requests), strict=True):
+        differ += (one.tokens, one.iterations, one.stopped) != (other.tokens, other.iterations, other.stopped)
+    # Batches of another shape add up in another order, and a near tie may fall the other way.
+    assert differ <= 5
