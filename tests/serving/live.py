@@ -50,9 +50,8 @@ def serving(
             yield Live(service, address_of(listening), stop)
         finally:
             stop()
-            # Whoever hangs on is cut off after the seconds a request may take, and some.
-            thread.join(120)
-            assert not thread.is_alive()
+            thread.join(60)
+            assert not thread.is_alive(), [vars(one) for one in server.server_state.connections]
             assert not service.worker.alive
 
 
@@ -70,7 +69,6 @@ def spawned(folder: str, *flags: str) -> Iterator[str]:
     finally:
         process.send_signal(signal.SIGINT)
         _, rest = process.communicate(timeout=60)
-    # What was no HTTP, or was cut off at the end, may be noted; a failure of the server may not.
-    assert "Traceback" not in rest, rest
-    assert "ERROR" not in rest, rest
+    # What was no HTTP is noted; nothing else is.
+    assert [line for line in rest.splitlines() if "Invalid HTTP request" not in line] == []
     assert process.returncode == 0

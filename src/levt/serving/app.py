@@ -2,8 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Collection
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Collection
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,6 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.middleware.cors import CORSMiddleware
 from fastapi.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.exceptions import HTTPException
+from starlette.types import Receive, Scope, Send
 
 from levt import __version__
 from levt.errors import LevtError
@@ -19,7 +20,8 @@ from levt.serving import schema
 from levt.serving.gate import Gate
 from levt.serving.metrics import FORMAT
 from levt.serving.problems import STATUS, Problem, of_error
-from levt.serving.service import Event, Service
+from levt.serving.service import Service
+from levt.serving.stream import Stream
 
 T = TypeVar("T")
 EDITOR = Path(__file__).parent / "editor"
@@ -208,22 +210,40 @@ def _is_variant(part: Any) -> bool:
 
 async def _batch(service: Service, body: schema.Batch, request: Request) -> Response:
     if body.stream or "text/event-stream" in request.headers.get("accept", ""):
-        events = await service.stream(body)
-        return StreamingResponse(
-            _sent(events),
-            media_type="text/event-stream",
-            headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
-        )
+        return Events(await service.stream(body))
     return await _unless_gone(request, service.batch(body))
 
 
-async def _sent(events: AsyncIterator[Event | None]) -> AsyncIterator[bytes]:
-    async for event in events:
-        if event is None:
-            yield b": still here\n\n"
-        else:
-            data = json.dumps(event[1], ensure_ascii=False, separators=(",", ":"))
-            yield f"event: {event[0]}\ndata: {data}\n\n".encode()
+class Events(StreamingResponse):
+    """Server-sent events; whoever goes before the end frees the places of the rest, begun or not."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream, self._written = stream, _written(stream)
+        super().__init__(
+            self._written,
+            media_type="text/event-stream",
+            headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send them."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._stream.close()
+            await self._written.aclose()
+
+
+async def _written(stream: Stream) -> AsyncGenerator[bytes, None]:
+    async with aclosing(stream.events()) as events:
+        async for event in events:
+            if event is None:
+                yield b": still here\n\n"
+            else:
+                data = json.dumps(event[1], ensure_ascii=False, separators=(",", ":"))
+                yield f"event: {event[0]}\ndata: {data}\n\n".encode()
+            # Where many events wait, others get their turn, and it is seen when the client has gone.
+            await asyncio.sleep(0)
 
 
 async def _unless_gone(request: Request, work: Awaitable[dict[str, Any]]) -> Response:

@@ -33,6 +33,8 @@ class Limits:
     """Longest time for an answer."""
     body_seconds: float = 10.0
     """Longest time for a request to arrive."""
+    stall_seconds: float = 20.0
+    """Longest time in which a client takes nothing of its answer."""
 
     def __post_init__(self) -> None:
         problems = [

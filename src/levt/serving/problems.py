@@ -5,6 +5,7 @@ from typing import Any
 from levt.errors import ConfigError, InputError, LevtError
 
 STATUS = {
+    "invalid_http": 400,
     "invalid_json": 400,
     "unauthorised": 401,
     "not_found": 404,

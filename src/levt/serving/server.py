@@ -1,14 +1,14 @@
-"""Listening: the socket, the protocol's patience, and the end. Needs the extra ``serve``."""
+"""Listening: the socket, and the end in good order. Needs the extra ``serve``."""
 
+import asyncio
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from levt.errors import ConfigError
+from levt.serving.connection import Connection, limited
 from levt.serving.gate import Gate
 
 
@@ -24,6 +24,8 @@ def listen(host: str, port: int) -> socket.socket:
     listening = socket.socket(family, kind, protocol)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # Small, so that it is soon seen whether a client takes what it is sent; and one who does not costs little.
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 17)
         listening.bind(address)
         listening.listen(1024)
     except OSError as error:
@@ -54,6 +56,28 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
         self._begun()
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End: finish what has arrived, see off all others, and leave no connection open."""
+        last = asyncio.create_task(self._see_off())
+        try:
+            await super().shutdown(sockets)
+        finally:
+            last.cancel()
+            for connection in self._connections():
+                connection.transport.abort()
+            # A connection that is cut off is closed one turn of the loop later.
+            await asyncio.sleep(0)
+
+    async def _see_off(self) -> None:
+        """Tell those too who were let in at the last moment, or who ask again."""
+        while True:
+            await asyncio.sleep(0.05)
+            for connection in self._connections():
+                connection.shutdown()
+
+    def _connections(self) -> list[Connection]:
+        return [one for one in self.server_state.connections if isinstance(one, Connection)]
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Ctrl-C and SIGTERM end it in good order, and that is a good end: they are not raised again."""
@@ -67,7 +91,7 @@ def make_server(gate: Gate, *, begun: Callable[[], None] = lambda: None) -> Serv
     limits = gate.limits
     config = uvicorn.Config(
         gate,
-        http=patient(limits.body_seconds),
+        http=limited(limits),
         ws="none",
         lifespan="on",
         log_level="warning",
@@ -79,22 +103,3 @@ def make_server(gate: Gate, *, begun: Callable[[], None] = lambda: None) -> Serv
         h11_max_incomplete_event_size=1 << 16,
     )
     return Server(config, begun)
-
-
-def patient(seconds: float) -> type[H11Protocol]:
-    """The protocol, but a connection on which no request has arrived in time is closed."""
-
-    class Patient(H11Protocol):
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            self._patience = self.loop.call_later(seconds, self._lose_patience)
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._patience.cancel()
-            super().connection_lost(exc)
-
-        def _lose_patience(self) -> None:
-            if self.cycle is None:
-                self.transport.close()
-
-    return Patient

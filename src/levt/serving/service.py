@@ -1,7 +1,7 @@
 """What the server does, between the wire and the worker. Knows no HTTP: it awaits futures and gives JSON values."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from levt.engine.batching import Budget
@@ -13,16 +13,12 @@ from levt.refine.phases import Round
 from levt.serving import answers, reading, schema
 from levt.serving.limits import Limits
 from levt.serving.metrics import Metrics
-from levt.serving.problems import Problem, of_error
+from levt.serving.problems import Problem
 from levt.serving.scheduler import Scheduler
 from levt.serving.states import check_tokens
+from levt.serving.stream import Stream, all_of
 from levt.serving.worker import Worker
 from levt.text.parts import encode_inside
-from levt.text.tokenizer import Tokenizer
-
-Event = tuple[str, dict[str, Any]]
-BEAT = 10.0
-"""Seconds of silence after which a stream says that it is still there."""
 
 
 class Service:
@@ -53,81 +49,32 @@ class Service:
         """All results of a request."""
         deadline = self._deadline(body)
         jobs = await self._read(body)
-        found = iter(await _all(self._submit(jobs, deadline)))
+        found = iter(await all_of(self._submit(jobs, deadline)))
         outcomes = [[next(found) for _ in parts] for parts in jobs]
         return {"model": self.name, "results": await self._results(outcomes, trace=body.trace)}
 
-    async def stream(self, body: schema.Batch) -> AsyncIterator[Event | None]:
-        """The events of a request, None for a sign of life; what keeps it from beginning is raised before."""
+    async def stream(self, body: schema.Batch) -> Stream:
+        """The events of a request, to be closed in the end; what keeps it from beginning is raised."""
         deadline = self._deadline(body)
         jobs = await self._read(body)
-        loop, queue = asyncio.get_running_loop(), asyncio.Queue[tuple[int, Any]]()
 
-        def watch(index: int) -> Callable[[Round], None]:
-            def tell(round_: Round) -> None:
-                loop.call_soon_threadsafe(queue.put_nowait, (index, round_))
+        async def result(parts: list[Outcome]) -> dict[str, Any]:
+            [found] = await self._results([parts], trace=body.trace)
+            return found
 
-            return tell
-
-        live = [len(parts) == 1 and not parts[0].plan.missing for parts in jobs]
-        watches = [watch(i) if live[i] else None for i, parts in enumerate(jobs) for _ in parts]
-        futures = self._submit(jobs, deadline, watches)
-        return self._events(jobs, live, futures, queue, trace=body.trace)
-
-    async def _events(
-        self,
-        jobs: list[list[Job]],
-        live: list[bool],
-        futures: list[asyncio.Future[Outcome]],
-        queue: "asyncio.Queue[tuple[int, Any]]",
-        *,
-        trace: bool,
-    ) -> AsyncIterator[Event | None]:
-        tokenizer = self.engine.tokenizers.target
-        rest = iter(futures)
-        tasks = [
-            asyncio.create_task(_tell(i, [next(rest) for _ in parts], queue)) for i, parts in enumerate(jobs)
-        ]
-        states = {i: jobs[i][0].plan.request.draft for i, here in enumerate(live) if here}
-        numbers = dict.fromkeys(states, 0)
-        try:
-            for i, draft in states.items():
-                yield "draft", {"index": i, **answers.tokens_json(draft, tokenizer)}
-            missing = len(jobs)
-            while missing:
-                try:
-                    index, news = await asyncio.wait_for(queue.get(), BEAT)
-                except TimeoutError:
-                    yield None
-                    continue
-                if isinstance(news, Exception):
-                    yield "error", of_error(news).body()
-                    break
-                if isinstance(news, Round):
-                    numbers[index] += 1
-                    event = answers.iteration_event(index, numbers[index], states[index], news, tokenizer)
-                    states[index] = tuple(event["tokens"])
-                    yield "iteration", event
-                    continue
-                if not live[index]:
-                    for late in _afterwards(index, news, tokenizer):
-                        yield late
-                [result] = await self._results([news], trace=trace)
-                yield "result", {"index": index, "result": result}
-                missing -= 1
-            yield "done", {}
-        finally:
-            for task in tasks:
-                task.cancel()
-            for future in futures:
-                future.cancel()
+        return Stream(
+            jobs,
+            lambda watches: self._submit(jobs, deadline, watches),
+            result,
+            self.engine.tokenizers.target,
+        )
 
     async def step(self, body: schema.StepRequest) -> dict[str, Any]:
         """One round."""
         reading.check_model(body.model, self.name)
         deadline = self._deadline(body)
         jobs = await asyncio.to_thread(reading.step_jobs, body, self.engine, self.limits)
-        [result] = await self._results([await _all(self._submit([jobs], deadline))], trace=True)
+        [result] = await self._results([await all_of(self._submit([jobs], deadline))], trace=True)
         return {"model": self.name, "result": result}
 
     async def alternatives(self, body: schema.AlternativesRequest) -> dict[str, Any]:
@@ -211,32 +158,3 @@ class Service:
 
     def _seconds(self, body: schema.Request) -> float:
         return min(self.limits.seconds, body.timeout or self.limits.seconds)
-
-
-async def _all(futures: list[asyncio.Future[Outcome]]) -> list[Outcome]:
-    """All outcomes; where one fails, or nobody waits any more, the others are given up."""
-    try:
-        return list(await asyncio.gather(*futures))
-    finally:
-        for future in futures:
-            future.cancel()
-
-
-async def _tell(
-    index: int, futures: list[asyncio.Future[Outcome]], queue: "asyncio.Queue[tuple[int, Any]]"
-) -> None:
-    try:
-        queue.put_nowait((index, await _all(futures)))
-    except Exception as error:
-        queue.put_nowait((index, error))
-
-
-def _afterwards(index: int, outcomes: Sequence[Outcome], tokenizer: Tokenizer) -> Iterator[Event]:
-    """The events of a text that could not be told as they happened."""
-    story = answers.joined(outcomes, tokenizer).story
-    state = story.draft
-    yield "draft", {"index": index, **answers.tokens_json(state, tokenizer)}
-    for number, round_ in enumerate(story.rounds, 1):
-        event = answers.iteration_event(index, number, state, round_, tokenizer)
-        state = tuple(event["tokens"])
-        yield "iteration", event

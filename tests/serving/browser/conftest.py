@@ -1,9 +1,7 @@
 """A scripted server on loopback and Debian's Chromium; where that is missing the tests are skipped, by name."""
 
 import os
-import socket
 import threading
-import time
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -37,27 +35,27 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-def listening() -> socket.socket:
-    place = socket.socket()
-    place.bind(("127.0.0.1", 0))
-    place.listen(64)
-    return place
-
-
 def serve(app: Any) -> Iterator[str]:
-    """The address of an application that runs in a thread."""
+    """The address of an application that runs in a thread, and ends as the real server does."""
     import uvicorn
 
-    place = listening()
-    runner = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
-    thread = threading.Thread(target=runner.run, kwargs={"sockets": [place]}, daemon=True)
-    thread.start()
-    while not runner.started:
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{place.getsockname()[1]}"
-    runner.should_exit = runner.force_exit = True
-    thread.join(timeout=5)
-    place.close()
+    from levt.serving.connection import limited
+    from levt.serving.limits import Limits
+    from levt.serving.server import Server, address_of, listen
+
+    begun = threading.Event()
+    with listen("127.0.0.1", 0) as place:
+        config = uvicorn.Config(app, http=limited(Limits()), log_level="warning", lifespan="off")
+        runner = Server(config, begun.set)
+        thread = threading.Thread(target=runner.run, kwargs={"sockets": [place]})
+        thread.start()
+        try:
+            assert begun.wait(60)
+            yield address_of(place)
+        finally:
+            runner.should_exit = True
+            thread.join(60)
+            assert not thread.is_alive()
 
 
 @pytest.fixture(scope="package")
