@@ -75,4 +75,25 @@ def mix(synthetic: tuple[Path, ...], real: tuple[Path, ...], out: Path, times: i
     print(f"{out}: {some:,} synthetic triples, {others:,} real ones ({times} times each)", file=sys.stderr)
 
 
-COMMANDS = {"halves": halves, "drafts": drafts, "mix": mix}
+def words() -> None:
+    """Put the words of standard input apart, line by line, as post-editing data has them: 'Yes, 5.' → 'Yes , 5 .'
+
+    Example: levt synthesize words < train.de > apart.de
+    """
+    from io import BufferedReader
+    from typing import cast
+
+    from levt.cli._lines import decoded
+    from levt.errors import InputError
+    from levt.recipes.post_editing_words import words_apart
+
+    stream = cast(BufferedReader, sys.stdin.buffer)
+    for number, line in enumerate(stream, 1):
+        try:
+            text = decoded(line)
+        except InputError as error:
+            raise InputError(f"line {number}: {error.message}", hint=error.hint) from None
+        sys.stdout.buffer.write(f"{words_apart(text)}\n".encode())
+
+
+COMMANDS = {"halves": halves, "drafts": drafts, "mix": mix, "words": words}

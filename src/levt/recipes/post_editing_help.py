@@ -1,7 +1,7 @@
 """Refining with an oracle at hand: what a model makes of a draft when a person decides a part. Knows no score."""
 
 from collections.abc import Sequence
-from typing import Any, get_args
+from typing import Any
 
 import torch
 
@@ -34,8 +34,6 @@ def helped(
 ) -> list[str]:
     """The texts that a LevT writes when the oracle decides what is deleted, or also how much is inserted where."""
     engine, options = model.engine, options or Options()
-    if help is not None and help not in get_args(Help):
-        raise ConfigError(f"help must be None or one of {', '.join(get_args(Help))}, got {help!r}")
     if model.kind != "levt" or not isinstance(engine, TorchEngine):
         raise ConfigError("an oracle helps a LevT that runs on the engine torch")
     if not len(sources) == len(drafts) == len(references):

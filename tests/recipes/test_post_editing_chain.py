@@ -1,0 +1,193 @@
+"""Every name of post-editing from nothing to its page, at toy scale: the black box is a shell command."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from toy_corpus import toy_corpus, toy_experiment
+
+from levt.data.mixture import Mixture
+from levt.data.store import Store
+from levt.errors import ConfigError, ModelError, StoreError
+from levt.policy.folder import load_folder
+from levt.recipes.experiment import as_json, run, training_store
+from levt.recipes.post_editing_triples import files, read
+from levt.recipes.reproduce import names, reproduction
+from levt.recipes.reproduce.framework.publish import publish
+from levt.recipes.reproduce.framework.runner import run_chain
+from levt.recipes.reproduce.framework.setting import Setting
+from levt.recipes.reproduce.framework.step import Step, chain, missing_files
+from levt.recipes.reproduce.framework.workplace import Workplace
+from levt.recipes.reproduce.parts.post_editing_systems import FINE_TUNED, SCRATCH, Chains
+from levt.recipes.reproduce.parts.post_editing_task import TASKS, TOY_BOX
+from levt.text.tokenizer import Tokenizer
+
+pytest.importorskip("matplotlib")
+NAMES = [name for name in names() if name.startswith("post-editing")]
+SETTING = Setting(scale="toy")
+
+
+class Silent:
+    """Counts the steps that are done."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+
+    def planned(self, steps: list[Step], done: int) -> None:
+        pass
+
+    def started(self, step: Step) -> None:
+        pass
+
+    def told(self, step: Step, text: str) -> None:
+        pass
+
+    def finished(self, step: Step, seconds: float) -> None:
+        self.done.append(step.label)
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory: pytest.TempPathFactory) -> Workplace:
+    """One folder for all names: what they share is done once."""
+    return Workplace(tmp_path_factory.mktemp("work"))
+
+
+@pytest.fixture(scope="module")
+def pages(work: Workplace, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """The JSON beside every page."""
+    out, found = tmp_path_factory.mktemp("pages"), {}
+    done: list[str] = []
+    for name in NAMES:
+        one, silent = reproduction(name), Silent()
+        goal = one.goal(SETTING)
+        assert run_chain(goal, work, silent).complete
+        done += silent.done
+        page = publish(one, goal, work, SETTING, out)
+        assert page.read_text("utf-8").startswith(f"# {one.title}")
+        found[name] = json.loads((out / f"{name}.json").read_text("utf-8"))
+    assert len(done) == len(set(done))
+    return found
+
+
+def test_the_names() -> None:
+    assert NAMES == [
+        "post-editing",
+        "post-editing-effort",
+        "post-editing-order",
+        "post-editing-quality",
+        "post-editing-timeout",
+    ]
+
+
+def test_the_table_has_every_system_and_the_dial_never_harms_here(pages: dict[str, Any]) -> None:
+    values = pages["post-editing"]["values"]
+    levts = ["LevT, scratch", "LevT, scratch, dial", "LevT, zero-shot", "LevT, zero-shot, dial"]
+    assert [*values["toy-synthetic"]["rows"]] == ["do nothing", "Transformer", *levts]
+    assert [*values["toy-real"]["rows"]] == [
+        "do nothing", "Transformer", *levts, "LevT, fine-tuned", "LevT, fine-tuned, dial"
+    ]  # fmt: skip
+    for task in values.values():
+        nothing = task["rows"]["do nothing"]
+        assert nothing["changed %"] is None
+        assert 0 < nothing["TER"] < 100
+        for name, row in task["rows"].items():
+            assert row["BLEU"] is not None
+            if name.endswith("dial") and task["dials"][name] == [1.0]:
+                assert (row["BLEU"], row["TER"], row["changed %"]) == (nothing["BLEU"], nothing["TER"], 0)
+    signatures = pages["post-editing"]["provenance"]["signatures"]
+    assert any("tok:none" in one for one in signatures)
+    assert any("case:mixed" in one and "tercom" in one for one in signatures)
+
+
+def test_the_figures(pages: dict[str, Any]) -> None:
+    timeouts = pages["post-editing-timeout"]["values"]
+    assert {*timeouts} == {"translation", "post-editing"}
+    assert all(len(by) == 3 for by in timeouts.values())
+    effort = pages["post-editing-effort"]["values"]["toy-real"]
+    assert [*effort] == ["do nothing", "accept", "delete", "ask"]
+    orders = pages["post-editing-order"]["values"]
+    assert {"LevT, phase by phase", "left to right"} <= {*orders}
+    quality = pages["post-editing-quality"]["values"]
+    assert {*quality} == {f"toy-real:{system}" for system in ("scratch", "zero-shot", "fine-tuned")}
+    # Two of seven words of each draft are wrong.
+    assert all(row["BAD words %"] == pytest.approx(100 * 2 / 7, abs=6) for row in quality.values())
+
+
+def test_the_drafts_are_the_command_s(pages: dict[str, Any], work: Workplace) -> None:
+    synthetic, real = TASKS["toy"]
+    chains = Chains(SETTING)
+    triples = read(files(work.place(chains.triples(synthetic)), "train"))
+    assert TOY_BOX.startswith("command:")
+    for source, draft, _ in triples.rows():
+        assert draft.split() == [
+            {"the": "der", "red": "rote", "bird": "Vogel", "sees": "sieht", "likes": "findet"}.get(word, word)
+            for word in source.split()
+        ]
+    held = {
+        source
+        for split in ("dev", "test")
+        for source in read(files(work.place(chains.triples(real)), split)).sources
+    }
+    store = Store.open(work.place(chains.corpus(real)) / "corpus" / "train")
+    tokenizer = Tokenizer.load(work.place(chains.corpus(real)) / "corpus" / "tokenizer.json")
+    assert held.isdisjoint(tokenizer.decode_batch([store.source(i).tolist() for i in range(len(store))]))
+
+
+def test_real_triples_count_several_times_and_weights_come_from_translation(
+    pages: dict[str, Any], work: Workplace
+) -> None:
+    [_, real], chains = TASKS["toy"], Chains(SETTING)
+    for system in (SCRATCH, FINE_TUNED):
+        step = chains.system(real, system)
+        known = load_folder(work.place(step) / "model").config.training
+        assert known is not None
+        settings = known["settings"]
+        assert settings["times"] == 2
+        assert len(settings["more"]) == 1
+        assert (settings["init"] is not None) == (system == FINE_TUNED)
+        assert settings["metric"] == "ter"
+
+
+@pytest.mark.parametrize("scale", ["quick", "paper"])
+@pytest.mark.parametrize("name", NAMES)
+def test_larger_scales_are_whole_chains(name: str, scale: Any, tmp_path: Path) -> None:
+    """Nothing is read: the files that a chain needs are named, each in the folder of its set."""
+    goal = reproduction(name).goal(Setting(scale=scale, data=tmp_path))
+    found = missing_files(goal)
+    assert found
+    assert all(path.parent.parent == tmp_path for path in found)
+    ends = {path.parent.name for path in found}
+    assert ("ape-it-en-de" if scale == "quick" else "wmt17-ape-en-de") in ends
+
+
+def test_two_trainings_share_the_corpora(tmp_path: Path) -> None:
+    one, two = (reproduction("post-editing").goal(replace(SETTING, seeds=seeds)) for seeds in (1, 2))
+    first, second = ({step.digest for step in chain(goal)} for goal in (one, two))
+    assert len(second - first) > 5
+    assert {step.digest for step in chain(one) if "triples" in step.label or "corpus" in step.label} <= second
+
+
+def test_a_mixture_is_read_and_not_written(tmp_path: Path) -> None:
+    first = toy_corpus(tmp_path / "first", draft=True, train=20)
+    tokenizer = Tokenizer.load(first / "tokenizer.json")
+    second = toy_corpus(tmp_path / "second", draft=True, train=30, tokenizer=tokenizer)
+    experiment = toy_experiment(first, tmp_path / "run", more=(second,), times=3, training={"max_steps": 2})
+    store = training_store(experiment)
+    assert isinstance(store, Mixture)
+    assert len(store) == 3 * 20 + 30
+    assert run(experiment).step == 2
+    assert {"times", "more"} <= as_json(experiment).keys()
+    # Runs of before there were mixtures are the same runs.
+    alone = replace(experiment, more=(), times=1)
+    assert type(training_store(alone)) is Store
+    assert not {"times", "more"} & as_json(alone).keys()
+    # Another mixture is another run.
+    with pytest.raises(ModelError, match="corpus was"):
+        run(replace(experiment, times=4))
+    with pytest.raises(ConfigError, match="times must be at least 1"):
+        replace(experiment, times=0)
+    pairs = toy_corpus(tmp_path / "pairs", train=20, tokenizer=tokenizer)
+    with pytest.raises(StoreError, match="mix triples with triples"):
+        training_store(replace(experiment, more=(pairs,)))
