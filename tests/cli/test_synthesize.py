@@ -85,3 +85,15 @@ def test_a_box_that_fails_is_an_error_without_traceback(
         )
     assert stop.value.code == 2
     assert "error: the command 'false' ended with status 1" in capsys.readouterr().err
+
+
+def test_words_apart(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = "Ja, gut.\n\nDr. Busch: „Nein“"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(raw.encode()))))
+    main(["synthesize", "words"])
+    assert capsysbinary.readouterr().out.decode() == "Ja , gut .\n\nDr. Busch : „ Nein “\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(b"ja\n\xff\n"))))
+    with pytest.raises(SystemExit) as stopped:
+        main(["synthesize", "words"])
+    assert stopped.value.code == 2
+    assert b"line 2" in capsysbinary.readouterr().err
