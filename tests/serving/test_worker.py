@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import Any
@@ -15,7 +16,7 @@ from levt.refine.options import Options
 from levt.refine.phases import Round
 from levt.refine.wish import Wish
 from levt.serving.problems import Problem
-from levt.serving.scheduler import Scheduler
+from levt.serving.scheduler import Scheduler, Ticket
 from levt.serving.worker import Worker
 from tiny_models import LINES, TOKENIZERS, network, tiny
 
@@ -159,7 +160,7 @@ def test_closing_finishes_what_is_there_and_takes_no_more(worker: Worker, engine
     closing = threading.Thread(target=worker.close)
     closing.start()
     while worker.alive:
-        pass
+        time.sleep(0.001)
     for attempt in (
         lambda: worker.submit(jobs(engine, WISHES[0]), group="b"),
         lambda: worker.ask(Place(source=())),
@@ -195,3 +196,19 @@ def test_one_bad_place_does_not_spoil_the_others(
         assert futures[0].result(30) == futures[2].result(30)
         with pytest.raises(RuntimeError):
             futures[1].result(30)
+
+
+def test_nobody_waits_for_a_worker_that_has_ended(engine: Held, caplog: pytest.LogCaptureFixture) -> None:
+    class Broken(Scheduler):
+        def admit(self) -> list[Ticket]:
+            raise KeyError("our own mistake")
+
+    worker = Worker(engine, Broken(rows=4, tokens=200, queue=50))
+    with caplog.at_level(logging.CRITICAL):
+        worker.start()
+        [future] = worker.submit(jobs(engine, WISHES[0]), group=0)
+        with pytest.raises(Problem) as told:
+            future.result(30)
+    assert told.value.type == "internal"
+    assert not worker.alive
+    worker.close()

@@ -49,7 +49,7 @@ def create_app(
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         service.worker.start()
         yield
-        await asyncio.to_thread(service.worker.close)
+        await asyncio.to_thread(service.worker.close, service.limits.seconds)
 
     app = FastAPI(
         title="levt", version=__version__, description="Text generation by editing. See docs/http-api.md.",

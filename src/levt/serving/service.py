@@ -20,6 +20,9 @@ from levt.serving.stream import Stream, all_of
 from levt.serving.worker import Worker
 from levt.text.parts import encode_inside
 
+GRACE = 1.0
+"""Seconds after its deadline in which the worker may still tell what became of a text."""
+
 
 class Service:
     """One model, answering."""
@@ -49,7 +52,7 @@ class Service:
         """All results of a request."""
         deadline = self._deadline(body)
         jobs = await self._read(body)
-        found = iter(await all_of(self._submit(jobs, deadline)))
+        found = iter(await all_of(self._submit(jobs, deadline), deadline + GRACE))
         outcomes = [[next(found) for _ in parts] for parts in jobs]
         return {"model": self.name, "results": await self._results(outcomes, trace=body.trace)}
 
@@ -67,6 +70,7 @@ class Service:
             lambda watches: self._submit(jobs, deadline, watches),
             result,
             self.engine.tokenizers.target,
+            deadline + GRACE,
         )
 
     async def step(self, body: schema.StepRequest) -> dict[str, Any]:
@@ -74,7 +78,9 @@ class Service:
         reading.check_model(body.model, self.name)
         deadline = self._deadline(body)
         jobs = await asyncio.to_thread(reading.step_jobs, body, self.engine, self.limits)
-        [result] = await self._results([await all_of(self._submit([jobs], deadline))], trace=True)
+        [result] = await self._results(
+            [await all_of(self._submit([jobs], deadline), deadline + GRACE)], trace=True
+        )
         return {"model": self.name, "result": result}
 
     async def alternatives(self, body: schema.AlternativesRequest) -> dict[str, Any]:

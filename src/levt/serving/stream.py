@@ -1,6 +1,7 @@
 """The iterations of a request as they happen, and what becomes of it when nobody listens. Knows no HTTP."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
@@ -9,7 +10,7 @@ from levt.engine.refining import Job
 from levt.refine.loop import Outcome
 from levt.refine.phases import Round
 from levt.serving import answers
-from levt.serving.problems import of_error
+from levt.serving.problems import Problem, of_error
 from levt.text.tokenizer import Tokenizer
 
 Event = tuple[str, dict[str, Any]]
@@ -28,12 +29,14 @@ class Stream:
         submit: Callable[[list[Callable[[Round], None] | None]], list["asyncio.Future[Outcome]"]],
         result: Callable[[Parts], Awaitable[dict[str, Any]]],
         tokenizer: Tokenizer,
+        deadline: float,
     ) -> None:
         """For the parts of each text.
 
         ``submit`` queues them all, each with somebody to tell its iterations to; ``result`` writes the result of
-        a text.
+        a text; after the ``deadline`` nothing is waited for.
         """
+        self._deadline = deadline
         self._jobs, self._result, self._tokenizer = jobs, result, tokenizer
         self._loop = asyncio.get_running_loop()
         self._news: asyncio.Queue[tuple[int, Any]] = asyncio.Queue()
@@ -91,15 +94,22 @@ class Stream:
 
     async def _tell(self, index: int, futures: list["asyncio.Future[Outcome]"]) -> None:
         try:
-            self._news.put_nowait((index, await all_of(futures)))
+            self._news.put_nowait((index, await all_of(futures, self._deadline)))
         except Exception as error:
             self._news.put_nowait((index, error))
 
 
-async def all_of(futures: list["asyncio.Future[Outcome]"]) -> list[Outcome]:
-    """All outcomes; where one fails, or nobody waits any more, the others are given up."""
+async def all_of(futures: list["asyncio.Future[Outcome]"], deadline: float) -> list[Outcome]:
+    """All outcomes; where one fails, or nobody waits any more, the others are given up.
+
+    ``deadline`` is a time of ``time.monotonic``. Whoever works on them keeps it too, but looks at the clock only
+    between two turns.
+    """
     try:
-        return list(await asyncio.gather(*futures))
+        async with asyncio.timeout(max(deadline - time.monotonic(), 0.0)):
+            return list(await asyncio.gather(*futures))
+    except TimeoutError:
+        raise Problem("deadline_exceeded", "the answer was not ready in time") from None
     finally:
         for future in futures:
             future.cancel()

@@ -101,6 +101,8 @@ class Worker:
             self._changed.notify()
         if self._thread.is_alive():
             self._thread.join(timeout)
+            if self._thread.is_alive():
+                log.warning("the worker did not end within %g seconds", timeout)
 
     def submit(
         self,
@@ -157,6 +159,20 @@ class Worker:
         self._left("cancelled")
 
     def _run(self) -> None:
+        try:
+            self._turns()
+        except Exception:
+            log.exception("the worker has ended")
+        # Nobody waits for a worker that has ended, whatever it was that ended it.
+        with self._changed:
+            left: list[Future[Any]] = [work.future for work in self._works.values()]
+            left += [future for _, future in self._places]
+            self._works, self._places = {}, []
+            self._closing = True
+        for future in left:
+            _settle(future, Problem("internal", "something went wrong here"))
+
+    def _turns(self) -> None:
         while True:
             with self._changed:
                 while not (self._works or self._places or self._gone):
