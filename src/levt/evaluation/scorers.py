@@ -48,7 +48,8 @@ def scorer(name: str, tokenize: str | None = None, *, stem: bool = False) -> "Me
         raise MissingExtra("sacrebleu", "eval") from None
     spaceless = _tokenizer(tokenize) if tokenize in SPACELESS else None
     if name == "bleu":
-        return BLEU(tokenize=tokenize or "13a")
+        # Text that is said to be tokenized may look like it; sacrebleu would warn.
+        return BLEU(tokenize=tokenize or "13a", force=tokenize == "none")
     if name in ("chrf", "chrf++"):
         return CHRF(word_order=2 if name == "chrf++" else 0)
     if name == "ter":
