@@ -1,141 +1,33 @@
-"""``levt demo``: a tiny model learns to repair typing errors, here and now, and shows its edits."""
+"""``levt demo``: what levt does, on this machine, now."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from levt.engine.model import Model
-    from levt.engine.result import Result
-
-UNSEEN = 12345
-"""Seed of the sentences that are shown; the model learnt from others."""
-SHOWN = 12
-JUDGED = 200
-"""Sentences shown, and sentences from which the share repaired is told."""
-
-INTRODUCTION = (
-    "A Levenshtein Transformer learns to repair typing errors, from 20,000 sentences of a small grammar. It\n"
-    "starts from random weights and takes about a minute on one core; nothing is downloaded."
-)
 
 
 def demo(
-    out: Path | None = None, steps: int | None = None, json: bool = False, html: Path | None = None
+    out: Path | None = None,
+    steps: int | None = None,
+    typos: bool = False,
+    json: bool = False,
+    html: Path | None = None,
 ) -> None:
-    """Train a tiny model to repair typing errors, in about a minute, and watch it edit.
+    """Show what levt does: translate and repair with the bundled model or, without one, learn to repair typing errors.
 
     Args:
-        out: Keep the model and its run in this folder; run it again to go on or to use the model at once.
-        steps: Train for so many steps instead of those of the recipe typo-repair.
+        out: Typing errors: keep the model and its run in this folder; run it again to go on or to use it at once.
+        steps: Typing errors: train for so many steps instead of those of the recipe typo-repair.
+        typos: Learn to repair typing errors, in about a minute, even where a model is bundled.
         json: Print the results as JSON, one per line, instead of coloured text.
         html: Also write the edits to this file, as a page for the browser.
     """
-    import sys
-    from json import dumps
-    from tempfile import TemporaryDirectory
-
+    from levt.cli._demo_bundled import demo_bundled
+    from levt.cli._demo_typos import demo_typos
+    from levt.cli._model import DEFAULT
     from levt.errors import InputError
+    from levt.policy.hub import bundled
 
     if html is not None and not html.absolute().parent.is_dir():
         raise InputError(f"cannot write {html}: there is no folder {html.parent}")
-    print(INTRODUCTION, file=sys.stderr, flush=True)
-    with TemporaryDirectory(prefix="levt-demo-") as temporary:
-        model = _learnt(out or Path(temporary), steps)
-        wrong, right = _unseen(JUDGED)
-        results = [model.refine(text, draft=text) for text in wrong[:SHOWN]]
-        answers = results + model.refine(wrong[SHOWN:], draft=wrong[SHOWN:])
-        if json:
-            for text, wanted, result in zip(wrong, right, results, strict=False):
-                print(dumps({"draft": text, "wanted": wanted, **result.to_json()}, ensure_ascii=False))
-        else:
-            _show(model, wrong, right, results)
-        if html is not None:
-            _write_page(html, results)
-    before = sum(text == wanted for text, wanted in zip(wrong, right, strict=True))
-    after = sum(result.text == wanted for result, wanted in zip(answers, right, strict=True))
-    iterations = sum(result.iterations for result in answers) / JUDGED
-    print(
-        f"\n{JUDGED} unseen sentences: {before / JUDGED:.0%} were right as they were, {after / JUDGED:.0%} are now,"
-        f" after {iterations:.1f} iterations on average",
-        file=sys.stderr,
-    )
-    print(_next(out), file=sys.stderr)
-
-
-def _learnt(folder: Path, steps: int | None) -> "Model":
-    """Train in a folder, or go on, or find that it is done."""
-    import dataclasses
-
-    import torch
-
-    from levt.engine.model import load
-    from levt.recipes.experiment import finished, run
-    from levt.recipes.typos import typo_corpus, typo_repair
-
-    # Two threads wait for each other more than they help here, and much more where something else runs.
-    torch.set_num_threads(1)
-    corpus = folder / "corpus"
-    if not corpus.exists():
-        typo_corpus(folder)
-    recipe = typo_repair()
-    training = recipe.training if steps is None else dataclasses.replace(recipe.training, max_steps=steps)
-    experiment = dataclasses.replace(
-        recipe, corpus=corpus, out=folder / "run", device="cpu", training=training
-    )
-    if not finished(experiment):
-        run(experiment)
-    return load(folder / "run" / "best", device="cpu")
-
-
-def _unseen(count: int) -> tuple[list[str], list[str]]:
-    from itertools import islice
-
-    from levt.recipes.typos import examples
-
-    pairs = list(islice(examples(UNSEEN), count))
-    return [wrong for wrong, _ in pairs], [right for _, right in pairs]
-
-
-def _show(model: "Model", wrong: list[str], right: list[str], results: list["Result"]) -> None:
-    """Each text with its edits, how long it took, and whether it is right."""
-    import time
-
-    from rich.console import Console
-
-    from levt.edits.render_terminal import show
-
-    console = Console(highlight=False)
-    for text, wanted, result in zip(wrong, right, results, strict=False):
-        begun = time.perf_counter()
-        model.refine(text, draft=text)
-        milliseconds = 1000 * (time.perf_counter() - begun)
-        verdict = "repaired" if text != wanted else "right as it was"
-        if result.text != wanted:
-            verdict = f"wrong, it was: {wanted}"
-        console.print()
-        show(result.trace, console)
-        rounds = "1 iteration" if result.iterations == 1 else f"{result.iterations} iterations"
-        console.print(
-            f"        {rounds}, {milliseconds:.0f} ms, {verdict}", style="dim", markup=False, soft_wrap=True
-        )
-
-
-def _write_page(path: Path, results: list["Result"]) -> None:
-    from levt.edits.render_html import page, section
-
-    parts = [section(result.trace, title=f"Sentence {i}") for i, result in enumerate(results, 1)]
-    text = page(parts, title="levt: typing errors repaired by editing", note=INTRODUCTION)
-    path.write_text(text, encoding="utf-8")
-
-
-def _next(out: Path | None) -> str:
-    folder = "demo" if out is None else str(out)
-    text = "The old sialor sells hsi bicycle."
-    lines = ["", "What to try next:"]
-    if out is None:
-        lines.append("  levt demo --out demo          keeps the model, so that you can use it:")
-    lines += [
-        f'  levt show "{text}" --draft "{text}" --model {folder}/run/best',
-        "  levt train                    lists the recipes; `levt prepare` makes a corpus of your own",
-    ]
-    return "\n".join(lines)
+    if typos or out is not None or steps is not None or DEFAULT not in bundled():
+        demo_typos(out, steps, json=json, html=html)
+    else:
+        demo_bundled(json=json, html=html)

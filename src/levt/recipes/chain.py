@@ -33,7 +33,7 @@ class Chain:
     distillation: Distillation = field(default_factory=Distillation)
     """How the teacher writes."""
     processes: int = 1
-    """Processes that decode side by side, on a CPU."""
+    """Processes that decode side by side, on the cores of a CPU or sharing a GPU."""
 
     def placed(self) -> tuple[Experiment, Experiment]:
         """Teacher and student in the folders of the chain."""

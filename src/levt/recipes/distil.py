@@ -23,11 +23,13 @@ from levt.errors import StoreError
 from levt.policy.folder import Tokenizers, open_folder
 from levt.recipes.distillation import Distillation, Progress
 from levt.recipes.experiment import identity_of
-from levt.recipes.shards import Shards, held, shared
+from levt.recipes.shards import Shards, held, shared, trouble_told
 from levt.recipes.teacher import TRAIN, Teaching
 from levt.recipes.workers import Local, Runner
 
 NOTE = "distill.json"
+SPEED = ("shard", "batch_size")
+"""Settings on which no target depends."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ def distil(
     store = Store.open(corpus / TRAIN)
     identity = identity_of_work(teacher, store, settings)
     work = out.with_name(f"{out.name}.work")
-    with shared(work):
+    with trouble_told(work), shared(work):
         if (found := done(out, identity)) is None:
             shards = Shards(work, count=len(store), size=settings.shard, identity=identity)
             teaching = Teaching(
@@ -81,7 +83,7 @@ def identity_of_work(teacher: Path, store: Store, settings: Distillation) -> dic
     return {
         "teacher": {"kind": model.model.kind, **{name: file.sha256 for name, file in model.files.items()}},
         "corpus": identity_of(store),
-        "settings": {k: v for k, v in dataclasses.asdict(settings).items() if k != "shard"},
+        "settings": {k: v for k, v in dataclasses.asdict(settings).items() if k not in SPEED},
     }
 
 

@@ -25,11 +25,13 @@ class Distillation:
     """Whether a LevT teacher writes from nothing even where the corpus has drafts."""
     shard: int = 1_000
     """Examples that are finished, and kept, together."""
+    batch_size: int = 64
+    """Sentences that go through the teacher at once, at most; a GPU wants some hundred, and larger shards."""
 
     def __post_init__(self) -> None:
         problems = [
             f"{name} must be at least 1, got {getattr(self, name)}"
-            for name in ("beam", "max_iterations", "shard")
+            for name in ("beam", "max_iterations", "shard", "batch_size")
             if getattr(self, name) < 1
         ]
         raise_all(ConfigError, "distillation", problems)

@@ -219,7 +219,9 @@ def validation(experiment: Experiment, tokenizers: Tokenizers) -> Validation | N
     if not folder.is_dir():
         return None
     store, chosen = Store.open(folder), metric(experiment.metric, tokenize=experiment.tokenize)
-    rows = range(min(len(store), experiment.dev_limit))
+    count = min(len(store), experiment.dev_limit)
+    # Spread over the whole set: where it was put together from several, each has its part.
+    rows = [i * len(store) // count for i in range(count)]
     sources = as_input(tokenizers.source, [store.source(i).tolist() for i in rows])
     references = tokenizers.target.decode_batch([store.target(i).tolist() for i in rows])
     drafts = None
@@ -273,4 +275,6 @@ def as_json(experiment: Experiment) -> dict[str, Any]:
         del settings["teaching"]
     if not experiment.more and experiment.times == 1:
         del settings["times"], settings["more"]
+    if not experiment.roll_in.drafts.made:
+        del settings["roll_in"]["drafts"]
     return {**settings, "kind": experiment.model.kind}

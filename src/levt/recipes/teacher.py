@@ -9,6 +9,7 @@ from typing import Any
 
 from levt.data.prepare import load_tokenizers
 from levt.data.store import Store
+from levt.engine.batching import Budget
 from levt.engine.model import Model, load
 from levt.engine.result import Result
 from levt.errors import ConfigError, InputError
@@ -40,7 +41,9 @@ class Teaching:
     def open(self, device: str | None) -> Callable[[int], None]:
         """Load the teacher and the corpus."""
         store, tokenizers = Store.open(self.corpus / TRAIN), Tokenizers(*load_tokenizers(self.corpus))
-        model = load(self.teacher, device=device, engine=self.engine)
+        size = self.settings.batch_size
+        budget = Budget(rows=size, tokens=max(128 * size, 8_192), window=max(4_096, self.settings.shard))
+        model = load(self.teacher, device=device, engine=self.engine, budget=budget)
         writer = Writer(model, store, tokenizers, self.settings, longest=longest_target(self.corpus))
 
         def do(piece: int) -> None:

@@ -1,0 +1,70 @@
+"""The demonstration with the model that comes with the package: a dozen translations, a few repairs."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from levt.cli._demo_show import show_result, write_page
+from levt.cli._model import DEFAULT
+
+if TYPE_CHECKING:
+    from levt.engine.result import Result
+
+INTRODUCTION = (
+    "levt-en-de writes German by editing: it deletes words, opens places and fills them, until nothing changes.\n"
+    "It came with the package; nothing is downloaded. First from nothing, then from drafts that somebody left behind."
+)
+NEXT = """
+What to try next:
+  levt serve                                  an editor in the browser: edit, and let the model repair the rest
+  echo "It is snowing." | levt translate      text in, text out; `levt refine --draft mt.txt < en.txt` repairs drafts
+  levt show "It is snowing." --html edits.html    the edits as a page
+  levt demo --typos                           a model learns to repair typing errors in a minute, on this machine
+  docs/own-pair.md                            from two text files to a model of your own"""
+
+
+def demo_bundled(*, json: bool, html: Path | None) -> None:
+    """Translate, repair, say what to try next."""
+    import sys
+    import time
+    from json import dumps
+
+    from rich.console import Console
+
+    from levt.engine.model import load
+    from levt.recipes.bundled_sentences import DEMONSTRATED, DRAFTS, SENTENCES
+
+    print(INTRODUCTION, file=sys.stderr, flush=True)
+    begun = time.perf_counter()
+    model = load(DEFAULT)
+    model.translate(SENTENCES[-1])  # the first text also makes what all later ones use
+    print(f"loaded in {time.perf_counter() - begun:.1f} s", file=sys.stderr, flush=True)
+    console = Console(highlight=False)
+    results: list[Result] = []
+    took = 0.0
+    for source, draft in [*((text, "") for text in SENTENCES[:DEMONSTRATED]), *DRAFTS]:
+        begun = time.perf_counter()
+        result = model.refine(source, draft=draft) if draft else model.translate(source)
+        milliseconds = 1000 * (time.perf_counter() - begun)
+        took += milliseconds
+        results.append(result)
+        if json:
+            found = {
+                "source": source,
+                "draft": draft,
+                "milliseconds": round(milliseconds, 1),
+                **result.to_json(),
+            }
+            print(dumps(found, ensure_ascii=False))
+            continue
+        if len(results) == DEMONSTRATED + 1:
+            console.print("\nDrafts, repaired:", markup=False)
+        console.print(f"\nsource  {source}", style="bold", markup=False, soft_wrap=True, end="")
+        show_result(console, result, milliseconds)
+    if html is not None:
+        write_page(html, results, "levt: translations and repairs", INTRODUCTION)
+    iterations = sum(result.iterations for result in results) / len(results)
+    print(
+        f"\n{len(results)} texts: {iterations:.1f} iterations and {took / len(results):.0f} ms each, on average",
+        file=sys.stderr,
+    )
+    print(NEXT, file=sys.stderr)

@@ -1,0 +1,38 @@
+"""How the demonstrations show a result: its edits, its iterations, its milliseconds."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from levt.engine.result import Result
+
+
+def timed(work: "Callable[[], Result]") -> float:
+    """Milliseconds that some work takes."""
+    import time
+
+    begun = time.perf_counter()
+    work()
+    return 1000 * (time.perf_counter() - begun)
+
+
+def show_result(console: "Console", result: "Result", milliseconds: float, verdict: str = "") -> None:
+    """Print a trace and what it cost."""
+    from levt.edits.render_terminal import show
+
+    console.print()
+    show(result.trace, console)
+    rounds = "1 iteration" if result.iterations == 1 else f"{result.iterations} iterations"
+    line = f"        {rounds}, {milliseconds:.0f} ms{f', {verdict}' if verdict else ''}"
+    console.print(line, style="dim", markup=False, soft_wrap=True)
+
+
+def write_page(path: Path, results: "Sequence[Result]", title: str, note: str) -> None:
+    """Write the edits as a page for the browser."""
+    from levt.edits.render_html import page, section
+
+    parts = [section(result.trace, title=f"Sentence {i}") for i, result in enumerate(results, 1)]
+    path.write_text(page(parts, title=title, note=note), encoding="utf-8")
