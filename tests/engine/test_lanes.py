@@ -10,6 +10,7 @@ from test_captured import VOCABULARY, network, same, some_requests, tokenizers
 from levt.engine.captured import Captured
 from levt.engine.cuda_engine import CudaEngine
 from levt.engine.lane import Lane
+from levt.engine.model import Model
 from levt.engine.report import carried, together
 from levt.engine.stage import Stage
 from levt.engine.torch_engine import TorchEngine
@@ -98,6 +99,22 @@ def test_states_that_do_not_fit_begin_again() -> None:
             same(one, other)
             grown += len(one.tokens) + 2 > 8
         assert grown
+
+
+def test_texts_are_gathered_whatever_they_wish() -> None:
+    model = network(6)
+    fast = Model(CudaEngine(model, tokenizers()))
+    plain = Model(TorchEngine(model, tokenizers()))
+    texts = [" ".join(f"p{(i * j) % 30}" for j in range(1, 3 + i % 9)) for i in range(20)]
+    terms = [[["p3"], [], ["p4", "p5"], []][i % 4] for i in range(20)]
+    drops = [[[], ["p6"]][i % 2] for i in range(20)]
+    for settings in ({}, {"terms": terms, "drop": drops}):
+        for one, other in zip(
+            fast.translate(texts, **settings), plain.translate(texts, **settings), strict=True
+        ):
+            assert (one.text, one.iterations, one.passes) == (other.text, other.iterations, other.passes)
+            assert one.score == pytest.approx(other.score, abs=1e-4)
+            assert one.trace.to_json() is not None
 
 
 def test_nothing_to_do() -> None:

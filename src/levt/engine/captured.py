@@ -14,6 +14,7 @@ from levt.engine.lane import Lane, Work
 from levt.engine.stage import Reading, Stage
 from levt.policy.levt import LevT
 from levt.refine.loop import Outcome
+from levt.refine.record import Rounds
 from levt.refine.request import Request
 
 PLACES = 4096
@@ -44,7 +45,7 @@ class Captured:
     @torch.inference_mode()
     def refine(self, requests: Sequence[Request]) -> list[Outcome]:
         """Algorithm 2 for each of the requests."""
-        outcomes = [Outcome(request, tokens=request.draft) for request in requests]
+        outcomes = [Outcome(request, Rounds(), request.draft) for request in requests]
         positions = self.network.config.max_length
         limits = [r.options.limit(len(r.source) + 2, len(r.draft) + 2, positions) for r in requests]
         few = len(requests) <= FEW

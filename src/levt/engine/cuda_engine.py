@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from levt.edits.state import State
+from levt.engine.batching import Budget, batches
 from levt.engine.captured import Captured
 from levt.engine.captured_search import CapturedSearch
 from levt.engine.graph import FEW, WIDTHS, bucket
@@ -75,6 +76,20 @@ class CudaEngine(TorchEngine):
         if Captured.serves(requests):
             return self.captured.refine(requests)
         return super().refine(super().encode(memory.sources), requests, rows)
+
+    def gather(self, requests: Sequence[Request]) -> list[Outcome]:
+        """Refine any number of requests, in batches that rows join and leave."""
+        outcomes: dict[int, Outcome] = {}
+        fixed = [i for i, request in enumerate(requests) if Captured.serves([request])]
+        outcomes |= zip(fixed, self.captured.refine([requests[i] for i in fixed]), strict=True)
+        rest = [i for i in range(len(requests)) if i not in outcomes]
+        for batch in batches(
+            [2 + max(len(requests[i].source), len(requests[i].draft)) for i in rest], Budget()
+        ):
+            numbers = [rest[i] for i in batch]
+            sources = self.encode([requests[i].source for i in numbers])
+            outcomes |= zip(numbers, self.refine(sources, [requests[i] for i in numbers]), strict=True)
+        return [outcomes[i] for i in range(len(requests))]
 
 
 def load(folder: Path, device: str | None = None, dtype: str | None = None) -> TorchEngine:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 from levt.engine.batching import Budget, batches
 from levt.engine.engine import Engine
@@ -26,6 +27,15 @@ class Rerank:
     scores: Callable[[Sequence[str], Sequence[str]], list[float]]
     """A teacher: how good each text is as the translation of its source."""
     candidates: Candidates
+
+
+@runtime_checkable
+class Gathering(Protocol):
+    """An engine that makes batches of its own, which rows may join and leave."""
+
+    def gather(self, requests: Sequence[Request]) -> list[Outcome]:
+        """Refine any number of requests."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -83,7 +93,17 @@ def refine_jobs(
 ) -> list[Result]:
     """The results of jobs, in their order."""
     found: dict[int, Result] = {}
-    for batch in batches([job.size for job in jobs], budget):
+    if rerank is None and isinstance(engine, Gathering):
+        # What needs no second look goes in one piece to an engine that makes its own batches.
+        plain = [i for i, job in enumerate(jobs) if not job.plan.missing]
+        outcomes = engine.gather([jobs[i].plan.request for i in plain])
+        tokenizer = engine.tokenizers.target
+        for i, outcome in zip(plain, outcomes, strict=True):
+            guard(outcome, tokenizer, required=jobs[i].plan.required, forbidden=jobs[i].plan.forbidden)
+            found[i] = to_result(outcome, tokenizer)
+    rest = [i for i in range(len(jobs)) if i not in found]
+    for numbers in batches([jobs[i].size for i in rest], budget):
+        batch = [rest[i] for i in numbers]
         found |= zip(batch, _batch([jobs[i] for i in batch], engine, budget, rerank), strict=True)
     return [found[i] for i in range(len(jobs))]
 

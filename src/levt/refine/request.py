@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from levt.edits.script import token_problems
 from levt.errors import InputError, raise_all
 from levt.refine.options import Options
 
@@ -30,7 +31,7 @@ class Request:
     """The settings of this request."""
 
     def __post_init__(self) -> None:
-        problems = []
+        problems = token_problems(self.draft, "the draft")
         for name in ("locked", "glued", "drop"):
             given = getattr(self, name)
             if given and len(given) != len(self.draft):
