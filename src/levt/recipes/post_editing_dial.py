@@ -1,4 +1,4 @@
-"""Leave alone: the smallest reluctance to edit with which post-editing helps for sure. Knows no model.
+"""Leave alone: the reluctance to edit with which post-editing helps most, and for sure.
 
 Real drafts are mostly right, and every needless edit makes one worse. ``min_edit`` says how probable an edit must be.
 It is chosen on a dev set, among values of which 1 means to leave everything as it is. A value may be chosen only where
@@ -8,10 +8,13 @@ helps on the dev set by luck alone is not taken, and where nothing helps the dra
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from levt.engine.model import Model
 from levt.errors import ConfigError, raise_all
 from levt.evaluation.score import Score
 from levt.recipes.post_editing_judge import compared
+from levt.recipes.post_editing_triples import Triples
 
 VALUES = (0.0, 0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99)
 LEAVE_ALONE = 1.0
@@ -73,6 +76,30 @@ def calibrate(
     return Calibration(
         min_edit=LEAVE_ALONE if best is None else best.min_edit, bleu=bleu[""], ter=ter[""], tried=tried
     )
+
+
+def calibrate_model(
+    model: Model,
+    triples: Triples,
+    *,
+    values: Sequence[float] = VALUES,
+    level: float = 0.05,
+    samples: int = 1000,
+    progress: Callable[[str], None] = lambda text: None,
+    **settings: Any,
+) -> Calibration:
+    """Choose ``min_edit`` of a LevT on the triples of a dev set; ``settings`` are the other ones of its refinement."""
+    if model.kind != "levt":
+        raise ConfigError(f"a model of kind {model.kind} has no min_edit to tune")
+
+    def refined(value: float) -> list[str]:
+        progress(f"min_edit {value:g}")
+        results = model.refine(triples.sources, draft=triples.drafts, **{**settings, "min_edit": value})
+        return [result.text for result in results]
+
+    return calibrate(
+        refined, triples.drafts, triples.targets, values=values, level=level, samples=samples
+    )  # fmt: skip
 
 
 def _helps(bleu: Score, no_bleu: Score, ter: Score, no_ter: Score, level: float) -> bool:

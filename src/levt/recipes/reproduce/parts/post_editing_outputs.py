@@ -10,7 +10,7 @@ from typing import Any
 
 from levt.engine.model import Model, load
 from levt.engine.result import Result
-from levt.recipes.post_editing_dial import LEAVE_ALONE, VALUES, calibrate
+from levt.recipes.post_editing_dial import LEAVE_ALONE, VALUES, calibrate_model
 from levt.recipes.post_editing_triples import Triples
 from levt.recipes.reproduce.framework.step import Job, Step
 from levt.recipes.reproduce.parts.post_editing_texts import triples_of
@@ -49,19 +49,8 @@ def post_edit(job: Job) -> None:
     }
     if job.config["dial"]:
         dev = triples_of(job.inputs["triples"], "dev", job.config["dev_limit"])
-
-        def texts(min_edit: float) -> list[str]:
-            job.tell(f"min_edit {min_edit:g}")
-            return [result.text for result in refined(model, dev, min_edit=min_edit)]
-
-        found = calibrate(
-            texts,
-            dev.drafts,
-            dev.targets,
-            values=job.config["values"],
-            level=job.config["level"],
-            samples=job.config["samples"],
-        )
+        settings = {name: job.config[name] for name in ("values", "level", "samples")}
+        found = calibrate_model(model, dev, progress=job.tell, **settings)
         known["calibration"] = asdict(found)
         known["dialled"] = dialled(model, test, found.min_edit)
     write_whole(job.out / OUTPUTS, known)
