@@ -12,6 +12,7 @@ Random weights never agree with themselves, so every text takes all the iteratio
 import argparse
 import asyncio
 import json
+import os
 import platform
 import random
 import signal
@@ -40,8 +41,8 @@ def sentence(random_: random.Random) -> str:
     return " ".join(random_.choice(WORDS) for _ in range(random_.randint(5, 18))).capitalize() + "."
 
 
-def random_model(folder: Path) -> Path:
-    """A network of 7.5 million parameters that has learnt nothing."""
+def random_model(folder: Path, width: int = 256) -> Path:
+    """A network that has learnt nothing."""
     from levt.policy.build import build
     from levt.policy.card import Card
     from levt.policy.config import LevTConfig
@@ -53,7 +54,7 @@ def random_model(folder: Path) -> Path:
     torch.manual_seed(1)
     size = tokenizers.target.size
     config = LevTConfig(
-        source_vocabulary=size, target_vocabulary=size, width=256, hidden=1024, heads=4, encoder_layers=4,
+        source_vocabulary=size, target_vocabulary=size, width=width, hidden=4 * width, heads=4, encoder_layers=4,
         decoder_layers=4, max_count=32, max_length=256,
     )  # fmt: skip
     save_folder(folder, build(config).eval(), tokenizers, Card(name="random"))
@@ -157,6 +158,12 @@ def resident(pid: int) -> float:
     return float("nan")
 
 
+def used(pid: int) -> float:
+    """Seconds of processor time that a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 async def load(
     port: int, pid: int, clients: int, seconds: float, known: dict[str, str], iterations: int
 ) -> tuple[Tally, float, list[float]]:
@@ -179,6 +186,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--model", type=Path, help="a model folder; a small random one if none")
+    parser.add_argument("--width", type=int, default=256, help="of the random network, with 4 + 4 layers")
     parser.add_argument("--engine", default="torch")
     parser.add_argument("--clients", type=int, default=64)
     parser.add_argument("--seconds", type=float, default=60)
@@ -191,7 +199,7 @@ def main() -> None:
     import levt
 
     with tempfile.TemporaryDirectory() as scratch:
-        folder = args.model or random_model(Path(scratch) / "random")
+        folder = args.model or random_model(Path(scratch) / "random", args.width)
         random_ = random.Random(2)
         texts = [sentence(random_) for _ in range(args.texts)]
         model = levt.load(folder, device="cpu", engine=args.engine)
@@ -199,11 +207,13 @@ def main() -> None:
         known = {text: result.text for text, result in zip(texts, results, strict=True)}
         del model
         print(f"levt {levt.__version__}, torch {torch.__version__}, Python {platform.python_version()}, "
-              f"engine {args.engine}, {args.model or 'random weights'}, {args.iterations} iterations")  # fmt: skip
-        print(
-            "\n| server | clients | requests/s | p50 ms | p95 ms | sent | failed | mixed up | one word off |"
-        )
-        print("|---|---|---|---|---|---|---|---|---|")
+              f"engine {args.engine}, {args.model or f'random, width {args.width}'}, "
+              f"{args.iterations} iterations")  # fmt: skip
+        # Others on the machine take their share from both sides, but not the same; 0.0 is a machine of one's own.
+        print(f"{os.cpu_count()} cores, load before the first request {os.getloadavg()[0]:.1f}")
+        print("\n| server | clients | requests/s | per CPU second | p50 ms | p95 ms | sent | failed "
+              "| mixed up | one word off |")  # fmt: skip
+        print("|---|---|---|---|---|---|---|---|---|---|")
         rates = {}
         for name, flags, clients, seconds in (
             ("shared iterations", (), args.clients, args.seconds),
@@ -213,9 +223,12 @@ def main() -> None:
             with server(folder, "--engine", args.engine, *flags) as (port, pid):
                 # The first requests warm it up and are not counted.
                 asyncio.run(load(port, pid, clients, 3, known, args.iterations))
+                before = used(pid)
                 tally, took, memory = asyncio.run(load(port, pid, clients, seconds, known, args.iterations))
-            rates[name, clients] = len(tally.seconds) / took
-            print(f"| {name} | {clients} | {len(tally.seconds) / took:.1f} | {1e3 * tally.percentile(0.5):.0f} "
+                work = used(pid) - before
+            rates[name, clients] = (len(tally.seconds) / took, len(tally.seconds) / work)
+            rate, per_cpu = rates[name, clients]
+            print(f"| {name} | {clients} | {rate:.1f} | {per_cpu:.1f} | {1e3 * tally.percentile(0.5):.0f} "
                   f"| {1e3 * tally.percentile(0.95):.0f} | {tally.sent} | {tally.failed} | {tally.mixed} "
                   f"| {tally.different} |", flush=True)  # fmt: skip
             if name == "shared iterations":
@@ -223,9 +236,10 @@ def main() -> None:
         print(f"\nmemory of the server: {kept[0]:.0f} MiB after the first second, {max(kept):.0f} at most, "
               f"{kept[-1]:.0f} at the end")  # fmt: skip
         shared = rates["shared iterations", args.clients]
-        for (name, clients), rate in rates.items():
+        for (name, clients), other in rates.items():
             if name != "shared iterations":
-                print(f"shared iterations against {name} with {clients} clients: {shared / rate:.1f}×")
+                print(f"shared iterations against {name} with {clients} clients: {shared[0] / other[0]:.1f}× requests "
+                      f"per second, {shared[1] / other[1]:.1f}× per second of processor time")  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -85,8 +85,9 @@ def serve(
     token = None if token_file is None else read_token(token_file)
     loaded = open_model(model, engine=engine, device=device, dtype=dtype)
     threads = max(torch.get_num_threads(), 1) if threads is None else threads
-    # Texts are shared out among threads; threads inside an operation would only wait for each other.
-    torch.set_num_threads(1)
+    if rows > 1:
+        # Texts are shared out among threads; threads inside an operation would only wait for each other.
+        torch.set_num_threads(1)
     budget = Budget(rows=rows, tokens=tokens)
     service = Service(loaded, Path(model).name or model, limits, budget, threads)
     local = host in LOCAL
