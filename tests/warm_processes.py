@@ -22,7 +22,7 @@ Found = dict[str, torch.Tensor]
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(
     ["pytest", "levt.cli.train", "levt.recipes.experiment", "levt.training.sharded",
-     "levt.training.sharded_checkpoint", "sacrebleu"]
+     "levt.training.sharded_checkpoint", "sacrebleu", "torch.distributed.launcher.api"]
 )  # fmt: skip
 
 

@@ -1,18 +1,23 @@
 """``levt train`` as a user calls it, and as a machine that loses its power treats it."""
 
+import os
 import random
 import signal
+import time
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
 import torch
-from cli_runs import finish, kill, start, toy, wait_for
+from cli_runs import toy
 from safetensors.torch import load_file
 
 from levt.cli import main
 from levt.policy.folder import load_folder
 from levt.training.checkpoint import checkpoints
 from levt.training.log import read_log
+from levt.training.weights import FlatWeights
+from warm_processes import CONTEXT, begin
 
 
 @pytest.fixture(scope="module")
@@ -24,10 +29,13 @@ def final(run: Path) -> dict[str, torch.Tensor]:
     return load_file(checkpoints(run)[-1] / "weights.safetensors")
 
 
-def steps(run: Path) -> int:
-    path = run / "log.jsonl"
-    records = [r for r in read_log(path) if r["event"] == "train"] if path.exists() else []
-    return records[-1]["step"] if records else 0
+LONG = ("--training.max-steps", "100", "--training.save-every", "2", "--training.validate-every", "10")
+"""More steps than eleven lives of at most eight have."""
+
+
+def train_quietly(folder: Path, *command: str) -> None:
+    os.chdir(folder)
+    main(["train", *command])
 
 
 def test_help_lists_the_recipes(capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,24 +110,58 @@ def test_mistakes_end_with_a_message(
     assert message in shown.err + shown.out
 
 
+def train_until(folder: Path, told: Connection, gate: int, *command: str) -> None:
+    """The command in a process of its own, which tells every step; after so many it stays where it is."""
+    os.chdir(folder)
+    original, made = FlatWeights.step, [0]
+
+    def step(weights: FlatWeights) -> None:
+        original(weights)
+        made[0] += 1
+        told.send(made[0])
+        if made[0] >= gate:
+            time.sleep(600)
+
+    FlatWeights.step = step  # type: ignore[method-assign]
+    main(["train", *command])
+
+
 @pytest.mark.slow
-def test_killed_again_and_again_it_ends_as_if_nothing_had_been(folder: Path) -> None:
-    """With kill -9 at random steps, SIGTERM once: weights, moments, average and losses are the same to the bit."""
-    finish(start(folder, "train", "toy.py:levt", "--out", "whole"))
+def test_killed_ten_times_it_ends_as_if_nothing_had_been(folder: Path) -> None:
+    """With kill -9 at any moment, SIGTERM once: weights, moments, average and losses are the same to the bit."""
     rng = random.Random()
-    pieces, at = folder / "pieces", 0
-    for number in range(3):
-        at += rng.randint(2, 8)
-        process = start(folder, "train", "toy.py:levt", "--out", "pieces")
-        assert wait_for(process, lambda at=at: steps(pieces) >= at)
-        if number == 1:
-            process.send_signal(signal.SIGTERM)
-            said = finish(process)
-            assert "stopped by SIGTERM at step" in said
-            assert "run again to go on" in said
-        kill(process)
-    said = finish(start(folder, "train", "toy.py:levt", "--out", "pieces"))
-    assert "resuming at step" in said
+    pieces, kills = folder / "pieces", 0
+    for life in range(12):
+        here, there = CONTEXT.Pipe()
+        # It is killed some steps on, at any moment of a step or of writing what it has.
+        steps = rng.randint(1, 5) if life < 11 else 10_000
+        process = begin(train_until, folder, there, steps + 3, "toy.py:levt", "--out", "pieces", *LONG)
+        there.close()
+        try:
+            if life == 11:
+                process.join(timeout=120)
+                assert process.exitcode == 0
+                break
+            while here.poll(120) and here.recv() < steps:
+                pass
+            if life == 5:
+                assert process.pid is not None
+                os.kill(process.pid, signal.SIGTERM)
+                process.join(timeout=120)
+                assert process.exitcode == 0
+            else:
+                time.sleep(rng.uniform(0, 0.03))
+                process.kill()
+                process.join()
+                assert process.exitcode == -signal.SIGKILL
+                kills += 1
+        finally:
+            process.kill()
+            here.close()
+    assert kills == 10
+    whole = begin(train_quietly, folder, "toy.py:levt", "--out", "whole", *LONG)
+    whole.join(timeout=120)
+    assert whole.exitcode == 0
     one, two = final(folder / "whole"), final(pieces)
     assert one.keys() == two.keys()
     assert all(torch.equal(one[name], two[name]) for name in one)
@@ -129,7 +171,7 @@ def test_killed_again_and_again_it_ends_as_if_nothing_had_been(folder: Path) -> 
         for run in (folder / "whole", pieces)
     ]
     assert logs[0] == logs[1]
-    assert [r["event"] for r in logs[0]].count("validate") == 3
+    assert [r["event"] for r in logs[0]].count("validate") == 10
     models = [load_folder(run / "best").model.state_dict() for run in (folder / "whole", pieces)]
     assert all(torch.equal(models[0][name], models[1][name]) for name in models[0])
     assert sorted(path.name for path in pieces.iterdir()) == [

@@ -11,7 +11,8 @@ from small_runs import copy_store
 from levt.errors import ConfigError
 from levt.training.config import TrainingConfig
 from levt.training.feed import Position
-from levt.training.parallel import RendezvousFailed, World, backend_for
+from levt.training.parallel import World, backend_for
+from levt.training.rendezvous import RendezvousFailed
 from warm_processes import Found, together
 
 

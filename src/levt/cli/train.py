@@ -1,6 +1,7 @@
 """Train a model by a recipe; run it again to go on where it stopped."""
 
 import inspect
+import os
 import sys
 from collections.abc import Sequence
 
@@ -11,8 +12,10 @@ def train(argv: Sequence[str]) -> None:
     usage: levt train RECIPE [--corpus FOLDER] [--out FOLDER] [--training.max-steps N] [--model.width D] …
 
     RECIPE is a name from the list below, or file.py:function. Every field of the recipe is a flag;
-    `levt train RECIPE --help` lists them. Under torchrun all processes train together:
-    torchrun --nproc-per-node 8 -m levt train RECIPE …
+    `levt train RECIPE --help` lists them. Under torchrun all processes train together, and start again
+    from the last checkpoint when one of them dies:
+    torchrun --nproc-per-node 8 --max-restarts 3 -m levt train RECIPE …
+    With --training.sharding shard each holds a part of the weights (FSDP2) instead of all (DDP).
     """
     from levt.recipes import recipe, recipes
 
@@ -34,9 +37,9 @@ def train(argv: Sequence[str]) -> None:
         args=list(argv[1:]),
     )
     standing = run(experiment)
-    print(
-        f"step {standing.step:,}, best {standing.best}, model in {experiment.out / 'best'}", file=sys.stderr
-    )
+    if os.environ.get("RANK", "0") == "0":  # one of several speaks
+        where = experiment.out / "best"
+        print(f"step {standing.step:,}, best {standing.best}, model in {where}", file=sys.stderr)
 
 
 RAW = True

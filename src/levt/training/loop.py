@@ -6,12 +6,13 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
+import torch.distributed as dist
 from torch import nn
 
 from levt.data.batches import Batches
@@ -182,6 +183,13 @@ class Trainer:
                     f"out of memory with tokens = {self.config.tokens}: {str(error).splitlines()[0]}",
                     hint="lower --training.tokens and raise --training.accumulate by the same factor",
                 ) from error
+            except (dist.DistError, RuntimeError) as error:
+                if not self.world.lost_in(error):
+                    raise
+                raise TrainingFailed(
+                    f"another process of the run has gone: {str(error).splitlines()[0]}",
+                    hint="run again to go on; torchrun --max-restarts 3 does it by itself",
+                ) from error
             if self.over:
                 if self.config.average > 1:
                     self._average(log)
@@ -322,10 +330,13 @@ class Trainer:
     def _closing(self) -> Iterator[None]:
         """Let go of the folder, whatever happens, once what is being written is written."""
         try:
-            try:
-                yield
-            finally:
+            yield
+        except BaseException:
+            with suppress(LevtError):  # what went wrong first is what matters
                 self.saver.close()
+            raise
+        else:
+            self.saver.close()
         finally:
             self.lock.release()
 

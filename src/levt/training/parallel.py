@@ -8,13 +8,10 @@ import torch.distributed as dist
 from jaxtyping import Shaped
 from torch import Tensor
 
-from levt.errors import ConfigError, LevtError, raise_all
+from levt.errors import ConfigError, raise_all
+from levt.training.rendezvous import RendezvousFailed, agent_store, clean
 
 LAUNCH = "torchrun --nproc-per-node 2 -m levt train …"
-
-
-class RendezvousFailed(LevtError):
-    """Processes that should train together have not found each other."""
 
 
 @dataclass(frozen=True)
@@ -42,15 +39,23 @@ class World:
             )  # fmt: skip
             if device.type == "cuda":
                 torch.cuda.set_device(told.local_rank)
-            try:
-                dist.init_process_group(chosen)
-            except (dist.DistError, RuntimeError, ValueError) as error:
-                where = f"{os.environ['MASTER_ADDR']}:{os.environ['MASTER_PORT']}"
-                raise RendezvousFailed(
-                    f"process {told.rank} of {told.size} cannot find the others at {where}: {_first_line(error)}",
-                    hint="all processes need the same --rdzv-endpoint, and the port must be open",
-                ) from error
+            told._meet(chosen)
         return cls(dist.get_rank(), dist.get_world_size(), told.local_rank)
+
+    def _meet(self, backend: str) -> None:
+        """Begin to talk to the others."""
+        host, port = os.environ["MASTER_ADDR"], os.environ["MASTER_PORT"]
+        try:
+            if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
+                store = clean(agent_store(host, int(port), self.size), self.rank, self.size)
+                dist.init_process_group(backend, store=store, rank=self.rank, world_size=self.size)
+            else:
+                dist.init_process_group(backend)
+        except (dist.DistError, RuntimeError, ValueError) as error:
+            raise RendezvousFailed(
+                f"process {self.rank} of {self.size} cannot find the others at {host}:{port}: {_first_line(error)}",
+                hint="all processes need the same --rdzv-endpoint, and the port must be open",
+            ) from error
 
     @classmethod
     def told(cls) -> "World":
@@ -92,6 +97,14 @@ class World:
         """Wait for everybody."""
         if self.size > 1:
             dist.barrier()
+
+    def lost_in(self, error: BaseException) -> bool:
+        """Whether an error says that another process has gone."""
+        if self.size == 1:
+            return False
+        text = str(error).lower()
+        gone = ("closed by peer", "reset by peer", "broken pipe", "remote process exited")
+        return isinstance(error, dist.DistNetworkError) or any(words in text for words in gone)
 
     def leave(self) -> None:
         """Take leave of the others."""
