@@ -6,6 +6,7 @@ they are. Modules here import torch only inside their functions, so that
 help is instant. Data goes to stdout, all else to stderr.
 """
 
+import errno
 import importlib
 import os
 import pkgutil
@@ -89,3 +90,13 @@ def main(argv: Sequence[str] | None = None) -> None:
         # The reader has gone (`levt … | head`): give the interpreter nothing left to flush.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
+    except OSError as error:
+        if error.errno not in OF_THE_DISK:
+            raise
+        print(f"error: {error.filename or 'a file'}: {error.strerror}\nhint: {_MEND}", file=sys.stderr)
+        sys.exit(2)
+
+
+OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EFBIG)
+"""Troubles that are not ours: no room, no right to write, a broken disk."""
+_MEND = "make room or choose another place, then run the command again"

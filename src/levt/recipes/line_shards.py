@@ -22,7 +22,7 @@ from levt.recipes.answering import Answering, Answers, Row, terms_of
 from levt.recipes.distillation import Progress
 from levt.recipes.shard_formats import Record, format_of
 from levt.recipes.shard_plan import MANIFEST, Piece
-from levt.recipes.shards import Pieces, write_whole
+from levt.recipes.shards import Pieces, trouble_told, write_whole
 from levt.recipes.workers import Local, Runner, Work
 
 NOTES = ".levt"
@@ -218,6 +218,7 @@ def answer_shards(
     damaged = shards.forget_damaged()
     before = shards.done
     work: Work = LineWork(answering=answering, pieces=shards, json=json)
-    (runner or Local())(work, progress)
-    shards.close()
+    with trouble_told(out):
+        (runner or Local())(work, progress)
+        shards.close()
     return Answered(shards.count, shards.number, before, damaged)

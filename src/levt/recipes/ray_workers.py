@@ -16,6 +16,7 @@ from typing import Any
 
 from levt.errors import ConfigError, LevtError, MissingExtra
 from levt.recipes.distillation import Progress
+from levt.recipes.shards import trouble_told
 from levt.recipes.workers import Doing, Work
 
 MEMORY = 100_000_000
@@ -92,7 +93,8 @@ class _Worker:
                 self.do = self.work.open(self.device)
             for piece in batch["piece"]:
                 if not self.work.pieces.finished(int(piece)):
-                    self.do(int(piece))
+                    with trouble_told(self.work.pieces.folder):
+                        self.do(int(piece))
         except LevtError as error:
             problem = pickle.dumps(error)
         return {

@@ -129,6 +129,18 @@ class Shards(Pieces):
 
 
 @contextmanager
+def trouble_told(folder: Path) -> Iterator[None]:
+    """Tell trouble with the disk (no room, no right to write, a folder that has gone) as an error of the user's."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"{error.filename or folder} cannot be used: {error.strerror or error}",
+            hint="put that right, then run the command again: it goes on from what is finished",
+        ) from error
+
+
+@contextmanager
 def shared(folder: Path) -> Iterator[None]:
     """Work in a folder together with others; when the block ends well, the last to leave removes it."""
     with _joined(folder) as file:

@@ -18,7 +18,7 @@ import torch
 
 from levt.errors import ConfigError, LevtError
 from levt.recipes.distillation import Progress
-from levt.recipes.shards import Pieces
+from levt.recipes.shards import Pieces, trouble_told
 
 Doing = Callable[[int], None]
 """Does a piece and finishes it."""
@@ -113,9 +113,10 @@ def _child(work: Work, device: str | None, threads: int, trouble: "SimpleQueue[L
     threading.Thread(target=_die_with_the_parent, daemon=True).start()
     torch.set_num_threads(threads)
     try:
-        do = work.open(device)
-        for piece in work.pieces.claimed():
-            do(piece)
+        with trouble_told(work.pieces.folder):
+            do = work.open(device)
+            for piece in work.pieces.claimed():
+                do(piece)
     except LevtError as error:
         trouble.put(error)
         sys.exit(2)
