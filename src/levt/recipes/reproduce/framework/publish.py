@@ -106,11 +106,16 @@ def _section(section: Section, name: str) -> list[str]:
 
 def _sources(provenance: dict[str, Any]) -> str:
     lines = []
+    machines: dict[str, list[dict[str, Any]]] = {}
     for one in provenance["where"]:
+        machines.setdefault(json.dumps([one["hardware"], one["versions"]]), []).append(one)
+    for same in machines.values():
+        one = same[0]
+        codes = ", ".join(f"`{other['code']}`" for other in same)
         versions = ", ".join(f"{name} {version}" for name, version in one["versions"].items())
         gpu = f", {one['hardware']['gpu']}" if "gpu" in one["hardware"] else ""
         lines.append(
-            f"- {one['hardware']['cpu']}, {one['hardware']['cores']} cores{gpu}; {versions}; code `{one['code']}`"
+            f"- {one['hardware']['cpu']}, {one['hardware']['cores']} cores{gpu}; {versions}; code {codes}"
         )
     lines += [f"- metric: `{signature}`" for signature in provenance["signatures"]]
     lines += [f"- data: `{file}` `{checksum[:16]}…`" for file, checksum in provenance["data"].items()]

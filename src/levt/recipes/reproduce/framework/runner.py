@@ -1,25 +1,18 @@
 """Doing the steps of a chain: in order or side by side, within a budget of time, interruptible. Knows no screen."""
 
-import json
 import math
-import os
-import subprocess
-import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from levt.errors import ConfigError, LevtError
 from levt.recipes.reproduce.framework.step import Step, chain
+from levt.recipes.reproduce.framework.workers import Workers
 from levt.recipes.reproduce.framework.workplace import Workplace
 
-LOOK = 0.2
+LOOK = 0.05
 """Seconds between two looks at steps that run in other processes."""
-PATIENCE = 60.0
-"""Seconds that a step has to come to a clean end when it is asked to stop."""
 
 
 class StepFailed(LevtError):
@@ -65,100 +58,6 @@ class Outcome:
         return sum(step.seconds for step in self.left)
 
 
-@runtime_checkable
-class Running(Protocol):
-    """A step on its way."""
-
-    def poll(self) -> bool:
-        """Whether it is done; raises where it has failed."""
-
-    def stop(self) -> None:
-        """Ask it to come to an end, and wait until it has."""
-
-
-class Inline:
-    """A step that is done in this process, when it is started."""
-
-    def __init__(self, work: Workplace, step: Step, tell: Callable[[str], None]) -> None:
-        try:
-            work.do(step, replace(work.job(step), tell=tell))
-        except StepStopped:
-            raise
-        except LevtError as error:
-            raise StepFailed(f"{step.label}: {error.message}", hint=error.hint) from error
-
-    def poll(self) -> bool:
-        """It is done."""
-        return True
-
-    def stop(self) -> None:
-        """It has ended."""
-
-
-class Child:
-    """A step in a process of its own."""
-
-    def __init__(self, work: Workplace, step: Step) -> None:
-        self.step = step
-        folder = work.folder / ".jobs"
-        folder.mkdir(parents=True, exist_ok=True)
-        self.order, self.log = folder / f"{step.digest}.json", folder / f"{step.digest}.log"
-        self.trouble = folder / f"{step.digest}.error"
-        self.trouble.unlink(missing_ok=True)
-        job = work.job(step)
-        order = {
-            "work": str(work.folder),
-            "label": step.label,
-            "function": step.function,
-            "version": step.version,
-            "config": dict(step.config),
-            "read": step.read,
-            "files": {name: str(path) for name, path in step.files.items()},
-            "checksums": step.checksums,
-            "digest": step.digest,
-            "inputs": {name: str(path) for name, path in job.inputs.items()},
-            "out": str(job.out),
-            "resumes": step.resumes,
-            "trouble": str(self.trouble),
-        }
-        self.order.write_text(json.dumps(order), encoding="utf-8")
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "levt.recipes.reproduce.framework.child", str(self.order)],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                env={**os.environ, "PYTHONUNBUFFERED": "1"},
-            )
-
-    def poll(self) -> bool:
-        """Whether it is done."""
-        status = self.process.poll()
-        if status is None:
-            return False
-        if status == 0:
-            return True
-        try:
-            trouble = json.loads(self.trouble.read_text("utf-8"))
-        except (OSError, ValueError):
-            trouble = {"message": f"its process ended with status {status}", "hint": f"see {self.log}"}
-        raise StepFailed(f"{self.step.label}: {trouble['message']}", hint=trouble["hint"])
-
-    def last_line(self) -> str:
-        """The last thing it said."""
-        return _last_line(self.log)
-
-    def stop(self) -> None:
-        """Let it write a checkpoint and end."""
-        if self.process.poll() is None:
-            self.process.terminate()
-            try:
-                self.process.wait(PATIENCE)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
-
-
 def run_chain(
     goal: Step, work: Workplace, watch: Watch, *, parallel: int = 1, minutes: float | None = None
 ) -> Outcome:
@@ -173,31 +72,48 @@ def run_chain(
     waiting = work.pending(goal)
     watch.planned(waiting, len(chain(goal)) - len(waiting))
     end = math.inf if minutes is None else time.monotonic() + 60 * minutes
-    running: dict[Step, tuple[Running, float]] = {}
-    try:
-        while True:
-            step = next_step(waiting, list(running), parallel, end - time.monotonic())
+    if parallel == 1:
+        return _one_by_one(waiting, work, watch, end)
+    return _side_by_side(waiting, work, watch, end, parallel)
+
+
+def _one_by_one(waiting: list[Step], work: Workplace, watch: Watch, end: float) -> Outcome:
+    """Every step in this process."""
+    while (step := next_step(waiting, [], 1, end - time.monotonic())) is not None:
+        watch.started(step)
+        waiting.remove(step)
+        began = time.monotonic()
+        try:
+            work.do(step, replace(work.job(step), tell=partial(watch.told, step)))
+        except LevtError as error:
+            raise StepFailed(f"{step.label}: {error.message}", hint=error.hint) from error
+        watch.finished(step, time.monotonic() - began)
+    return Outcome(left=waiting)
+
+
+def _side_by_side(waiting: list[Step], work: Workplace, watch: Watch, end: float, parallel: int) -> Outcome:
+    """Every step in another process."""
+    began: dict[Step, float] = {}
+    with Workers(work) as workers:
+        while waiting or began:
+            step = next_step(waiting, list(began), parallel, end - time.monotonic())
             if step is not None:
                 watch.started(step)
-                began = time.monotonic()
                 waiting.remove(step)
-                if parallel == 1:
-                    running[step] = Inline(work, step, partial(watch.told, step)), began
-                else:
-                    running[step] = Child(work, step), began
-            elif not running:
-                return Outcome(left=waiting)
-            elif parallel > 1:
+                began[step] = time.monotonic()
+                workers.start(step)
+            elif not began:
+                break
+            else:
                 time.sleep(LOOK)
-            for step, (one, began) in list(running.items()):
-                if one.poll():
-                    watch.finished(step, time.monotonic() - began)
-                    del running[step]
-                elif isinstance(one, Child):
-                    watch.told(step, one.last_line())
-    finally:
-        for one, _ in running.values():
-            one.stop()
+            for running in list(began):
+                watch.told(running, workers.busy[running].last_line())
+                answer = workers.look(running)
+                if answer:
+                    raise StepFailed(f"{running.label}: {answer['message']}", hint=answer["hint"])
+                if answer is not None:
+                    watch.finished(running, time.monotonic() - began.pop(running))
+    return Outcome(left=waiting)
 
 
 def next_step(waiting: list[Step], running: list[Step], parallel: int, seconds: float) -> Step | None:
@@ -219,14 +135,3 @@ def next_step(waiting: list[Step], running: list[Step], parallel: int, seconds: 
     if together:
         return max(together, key=lambda step: step.seconds)
     return free[0] if free and not running else None
-
-
-def _last_line(path: Path) -> str:
-    """The end of a log, in one line."""
-    try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - 2000))
-            lines = [line for line in file.read().decode("utf-8", "replace").splitlines() if line.strip()]
-    except OSError:
-        return ""
-    return lines[-1] if lines else ""

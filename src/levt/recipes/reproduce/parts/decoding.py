@@ -74,6 +74,6 @@ def read_outputs(folder: Path) -> dict[str, Any]:
     return known
 
 
-def mean(values: Sequence[float]) -> float:
+def mean(values: Sequence[int] | Sequence[float]) -> float:
     """The arithmetic mean; 0 of nothing."""
     return sum(values) / len(values) if values else 0.0

@@ -76,8 +76,14 @@ class Made:
 
     def tuned(self, model: Step) -> Step:
         """The γ of a LevT."""
+        chosen = size(self.setting.scale)
         return tune_step(
-            self.task, model, self.corpus, limit=size(self.setting.scale).dev_limit, seconds=3 * self.seconds
+            self.task,
+            model,
+            self.corpus,
+            limit=chosen.dev_limit,
+            grid=chosen.penalties,
+            seconds=3 * self.seconds,
         )
 
     @property

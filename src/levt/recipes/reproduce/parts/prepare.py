@@ -34,7 +34,7 @@ def prepare_step(
         config["files"] = {split: [list(pair) for pair in pairs] for split, pairs in splits.items()}
     else:
         config["pairs"] = {split: len(pairs) for split, pairs in splits.items()}
-    seconds = 1.0 if isinstance(where, Step) else 20.0
+    seconds = 2.0 if isinstance(where, Step) else 20.0
     return Step(label=f"{name}.corpus", run=prepare_corpus, inputs=inputs, config=config, seconds=seconds)
 
 

@@ -34,6 +34,10 @@ class Size:
     """Seconds of a training beside its steps: start, compilation, validation."""
     rates: Mapping[str, float] = field(default_factory=dict)
     """Target tokens a second, by kind, as measured or guessed."""
+    penalties: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0)
+    """Every γ that is tried on the dev set."""
+    limits: tuple[int, ...] = (1, 2, 3, 4, 5, 6, 8, 10)
+    """Every limit of iterations that the figure has."""
     timing: float = 5.0
     """Seconds for which each system is timed."""
 
@@ -51,17 +55,19 @@ TOY = Size(
     levt={"max_count": 20},
     deep_encoder=2,
     left_to_right={
-        "tokens": 512, "max_steps": 12, "learning_rate": 0.01, "warmup": 4, "validate_every": 12, "save_every": 12,
+        "tokens": 256, "max_steps": 8, "learning_rate": 0.01, "warmup": 4, "validate_every": 8, "save_every": 8,
         "log_every": 4,
     },
     all_at_once={
-        "tokens": 512, "max_steps": 12, "learning_rate": 0.01, "warmup": 4, "validate_every": 12, "save_every": 12,
+        "tokens": 256, "max_steps": 8, "learning_rate": 0.01, "warmup": 4, "validate_every": 8, "save_every": 8,
         "log_every": 4,
     },
     dev_limit=4,
     overhead=1.0,
     rates={"levt": 20_000.0},
-    timing=0.05,
+    penalties=(0.0, 1.0),
+    limits=(1, 10),
+    timing=0.02,
 )  # fmt: skip
 
 QUICK = Size(

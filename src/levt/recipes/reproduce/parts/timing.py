@@ -40,6 +40,7 @@ def time_step(
             "systems": {name: dict(settings) for name, (_, settings, _) in systems.items()},
             "seconds": seconds,
             "split": split,
+            "warm_up": WARM_UP if seconds >= 1 else 1,
         },
         seconds=10 + 2 * seconds * len(systems) if seconds >= 1 else 1.0,
         alone=True,
@@ -56,18 +57,25 @@ def time_systems(job: Job) -> None:
         if f"tuned {name}" in job.inputs:
             settings = {**settings, "empty_gap_penalty": penalty_of(job.inputs[f"tuned {name}"])}
         systems[name] = (model, settings)
-    found = in_turns(systems, [source for source in sources if source.strip()], job.config["seconds"])
+    found = in_turns(
+        systems,
+        [source for source in sources if source.strip()],
+        job.config["seconds"],
+        job.config["warm_up"],
+    )
     write_whole(job.out / LATENCY, {"engine": engine, "systems": found}, indent=1)
 
 
 def in_turns(
-    systems: Mapping[str, tuple[Model, Mapping[str, Any]]], texts: Sequence[str], seconds: float
+    systems: Mapping[str, tuple[Model, Mapping[str, Any]]],
+    texts: Sequence[str],
+    seconds: float,
+    warm_up: int = WARM_UP,
 ) -> dict[str, dict[str, float]]:
     """Let systems translate the same texts in turns, so that all meet the same load."""
     taken: dict[str, list[float]] = {name: [] for name in systems}
-    warm = min(WARM_UP, len(texts))
     for model, settings in systems.values():
-        for text in texts[:warm]:
+        for text in texts[:warm_up]:
             model.translate(text, **settings)
     number, spent = 0, 0.0
     while spent < seconds * len(systems) or number < 3:

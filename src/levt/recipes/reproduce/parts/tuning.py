@@ -54,13 +54,15 @@ def tune(
     return Tuned(penalty=best, scores={f"{p:g}": value for p, value in found.items()}, signature=signature)
 
 
-def tune_step(task: Task, model: Step, corpus: Step, *, limit: int, seconds: float) -> Step:
+def tune_step(
+    task: Task, model: Step, corpus: Step, *, limit: int, grid: Sequence[float] = GRID, seconds: float
+) -> Step:
     """Tune a model on the dev set of its corpus."""
     return Step(
         label=f"{model.label}.penalty",
         run=tune_model,
         inputs={"model": model, "corpus": corpus},
-        config={"metric": task.selection, "tokenize": task.tokenize, "limit": limit, "grid": list(GRID)},
+        config={"metric": task.selection, "tokenize": task.tokenize, "limit": limit, "grid": list(grid)},
         seconds=seconds,
     )
 

@@ -1,0 +1,119 @@
+"""Figure 4a: the mean number of iterations against the length of the input, on texts that nobody has translated."""
+
+from pathlib import Path
+
+from levt.engine.model import load
+from levt.recipes.reproduce.framework.report import Cell, Report, Section, Table
+from levt.recipes.reproduce.framework.setting import Setting
+from levt.recipes.reproduce.framework.step import Job, Step
+from levt.recipes.reproduce.parts.decoding import mean, read_outputs, write_outputs
+from levt.recipes.reproduce.parts.models import Made
+from levt.recipes.reproduce.parts.pictures import lines
+from levt.recipes.reproduce.parts.training import MODEL
+from levt.recipes.reproduce.parts.tuning import BUDGET, penalty_of
+
+TITLE = "Figure 4a: iterations by length"
+MOST = 6_000
+"""Sentences that are decoded, at most, evenly from all files."""
+WIDTH = 5
+"""Words of a bin."""
+TASK = {"toy": "en-de", "quick": "en-de-long", "paper": "en-de"}
+MONOLINGUAL = {
+    "quick": (
+        "europarl-en-de/dev.en", "europarl-en-de/test.en", "newstest/newstest2013.en-de.en",
+        "newstest/newstest2014.en-de.en",
+    ),
+    "paper": ("monolingual/en.txt",),
+}  # fmt: skip
+
+
+def goal(setting: Setting) -> Step:
+    """Decode monolingual text with LevT distilled."""
+    made = Made.of(TASK[setting.scale], setting)
+    model = made.model()
+    files: dict[str, Step | Path] = {
+        f"text {i}": setting.data / file for i, file in enumerate(MONOLINGUAL.get(setting.scale, ()))
+    }
+    inputs: dict[str, Step | Path] = {"model": model, "tuned": made.tuned(model)}
+    texts: dict[str, Step | Path] = files or {"toy": made.corpus.inputs["texts"]}
+    outputs = Step(
+        label="monolingual.decoded",
+        run=decode_monolingual,
+        inputs={**inputs, **texts},
+        config={"most": MOST},
+        seconds=2 * made.seconds,
+    )
+    return Step(
+        label="iterations-by-length",
+        run=report,
+        inputs={"outputs": outputs},
+        config={
+            "names": [path.name for path in files.values() if isinstance(path, Path)],
+            "title": made.task.title,
+        },
+        seconds=2.0,
+    )
+
+
+def decode_monolingual(job: Job) -> None:
+    """Translate the lines of some files."""
+    files = [path for name, path in sorted(job.inputs.items()) if name.startswith("text ")]
+    if "toy" in job.inputs:
+        files = [job.inputs["toy"] / "train.src"]
+    wanted = job.config["most"] // len(files)
+    texts = []
+    for path in files:
+        known = [line.strip() for line in path.read_text("utf-8").splitlines() if line.strip()]
+        texts += known[:: max(1, len(known) // wanted)][:wanted]
+    model = load(job.inputs["model"] / MODEL, budget=BUDGET)
+    results = model.translate(texts, empty_gap_penalty=penalty_of(job.inputs["tuned"]))
+    write_outputs(job.out, results, texts)
+
+
+def by_length(words: list[int], values: list[int], width: int = WIDTH) -> dict[int, tuple[float, int]]:
+    """The mean value and the number of sentences, by the middle of bins of so many words.
+
+    >>> by_length([1, 4, 7], [2, 4, 5])
+    {3: (3.0, 2), 8: (5.0, 1)}
+    """
+    bins: dict[int, list[int]] = {}
+    for length, value in zip(words, values, strict=True):
+        bins.setdefault((max(length, 1) - 1) // width, []).append(value)
+    return {b * width + (width + 1) // 2: (mean(found), len(found)) for b, found in sorted(bins.items())}
+
+
+def report(job: Job) -> None:
+    """A plot and its numbers."""
+    found = read_outputs(job.inputs["outputs"])
+    begun = by_length(found["source_words"], found["iterations"])
+    changing = by_length(found["source_words"], found["edits"])
+    # A bin of a few sentences says nothing.
+    shown = [length for length, (_, count) in begun.items() if count >= 10] or list(begun)
+    lines(
+        {
+            "all iterations": {length: begun[length][0] for length in shown},
+            "those that change something": {length: changing[length][0] for length in shown},
+        },
+        job.out / "by-length.png",
+        x="words of the source",
+        y="iterations",
+    )
+    rows: list[list[Cell]] = [
+        [f"{length - 2}–{length + 2}", begun[length][1], begun[length][0], changing[length][0]]
+        for length in shown
+    ]
+    names = ", ".join(job.config["names"]) or "toy sentences"
+    Report(
+        sections=[
+            Section(
+                heading="Iterations by length",
+                text=f"LevT, distilled; trained on {job.config['title']}; "
+                f"{len(found['texts']):,} sentences of {names}. "
+                "The paper's plot: between 1 and 4 for most lengths, growing slowly.",
+                table=Table(columns=["words", "sentences", "iterations", "that change something"], rows=rows),
+                picture="by-length.png",
+                caption="Mean number of iterations against the words of the source; at least 10 sentences a point.",
+            )
+        ],
+        values={str(length): begun[length] for length in begun},
+    ).write(job.out)

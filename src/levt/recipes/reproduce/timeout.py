@@ -1,0 +1,65 @@
+"""Figure 5: quality against the most iterations allowed, alone and with an oracle's deletions and placeholders."""
+
+import json
+
+from levt.recipes.reproduce.framework.report import Cell, Report, Section, Table
+from levt.recipes.reproduce.framework.setting import Setting
+from levt.recipes.reproduce.framework.step import Job, Step
+from levt.recipes.reproduce.parts.collaboration import LIMITED, limits_step
+from levt.recipes.reproduce.parts.models import Made
+from levt.recipes.reproduce.parts.pictures import lines
+from levt.recipes.reproduce.parts.sizes import size
+
+TITLE = "Figure 5: quality against the iteration limit, with and without an oracle"
+
+
+def goal(setting: Setting) -> Step:
+    """Decode Ro-En with LevT distilled under every limit, with each kind of help."""
+    made = Made.of("ro-en", setting)
+    model = made.model()
+    limited = limits_step(
+        made.task, model, made.corpus, made.tuned(model), limits=size(setting.scale).limits,
+        seconds=20 * made.seconds,
+    )  # fmt: skip
+    return Step(
+        label="timeout", run=report, inputs={"limited": limited}, config={"title": made.task.title}, seconds=2.0
+    )  # fmt: skip
+
+
+def report(job: Job) -> None:
+    """A plot and its numbers."""
+    known = json.loads((job.inputs["limited"] / LIMITED).read_text("utf-8"))
+    found: dict[str, dict[str, float]] = known["scores"]
+    lines(
+        {name: {int(limit): score for limit, score in scores.items()} for name, scores in found.items()},
+        job.out / "timeout.png",
+        x="most iterations",
+        y=known["name"],
+        integers=True,
+    )
+    rows: list[list[Cell]] = [[name, *scores.values()] for name, scores in found.items()]
+    limits = list(next(iter(found.values())))
+    last = limits[-1]
+    claims: list[list[Cell]] = [
+        [a, b, found[b][last] - found[a][last]] for a, b in zip(list(found), list(found)[1:], strict=False)
+    ]
+    Report(
+        sections=[
+            Section(
+                heading="Quality against the limit",
+                text=f"LevT, distilled; {job.config['title']}; {known['sentences']:,} sentences. At every iteration "
+                "the oracle, who knows the reference, gives the deletions, or the deletions and the number of "
+                "placeholders in every gap; the tokens are the model's.",
+                table=Table(columns=["help", *limits], rows=rows),
+                picture="timeout.png",
+                caption=f"{known['name']} against the most iterations allowed.",
+            ),
+            Section(
+                heading="What help is worth",
+                text="In the paper oracle deletion is a large gain, and placeholders beside it a larger one.",
+                table=Table(columns=["from", "to", f"{known['name']} gained"], rows=claims),
+            ),
+        ],
+        signatures=[known["signature"]],
+        values=found,
+    ).write(job.out)

@@ -1,0 +1,58 @@
+"""``levt reproduce`` as a user types it."""
+
+from pathlib import Path
+
+import pytest
+
+from levt.cli import main
+
+
+def levt(*args: str) -> None:
+    main(["reproduce", *args])
+
+
+def test_without_a_name_it_lists_the_names(capsys: pytest.CaptureFixture[str]) -> None:
+    levt()
+    said = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("table-1 ") and "quality and latency" in line for line in said)
+
+
+def test_a_dry_run_prints_the_plan_and_does_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    levt("sharing", "--scale", "toy", "--dry-run")
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith("toy-translation ")
+    steps = len(said) - 1
+    assert said[-1].startswith(f"{steps} of {steps} steps to do, about ")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_budget_stops_before_what_does_not_fit_and_says_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    levt("iterations", "--scale", "toy", "--budget-minutes", "0.03")  # 1.8 s: the texts alone
+    said = capsys.readouterr().err
+    assert "[1/9] toy-translation" in said
+    assert "8 steps are left" in said
+    assert "hint: run the same command again to go on" in said
+    assert not (tmp_path / "results").exists()
+    levt("iterations", "--scale", "toy", "--dry-run")
+    assert capsys.readouterr().out.splitlines()[-1].startswith("8 of 9 steps to do")
+
+
+def test_missing_data_end_with_a_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        levt("timeout", "--data", str(tmp_path), "--dry-run")
+    assert end.value.code == 2
+    said = capsys.readouterr().err
+    assert "ro-sts-en-ro/train.ro is missing" in said
+    assert "hint: --data is a folder" in said
+
+
+def test_an_unknown_name_lists_the_known(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        levt("table-2")
+    assert "table-1" in capsys.readouterr().err

@@ -1,0 +1,111 @@
+"""Every generation table and figure, end to end, at toy scale: one workplace, so that what they share is made once."""
+
+import json
+from pathlib import Path
+
+import pytest
+from counted_steps import Quiet
+
+from levt.errors import ConfigError, InputError
+from levt.recipes.reproduce import names, reproduction
+from levt.recipes.reproduce.framework.publish import publish
+from levt.recipes.reproduce.framework.runner import run_chain
+from levt.recipes.reproduce.framework.setting import Scale, Setting
+from levt.recipes.reproduce.framework.step import chain, check_files, missing_files
+from levt.recipes.reproduce.framework.workplace import Workplace
+from levt.recipes.reproduce.iterations_by_length import by_length
+
+GENERATION = ("table-1", "sharing", "roll-in", "iterations-by-length", "iterations", "early-exit", "timeout")
+TOY = Setting(scale="toy")
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("work")
+
+
+@pytest.mark.parametrize("name", GENERATION)
+def test_each_name_makes_its_page(name: str, work: Path, tmp_path: Path) -> None:
+    made = reproduction(name)
+    goal, place = made.goal(TOY), Workplace(work)
+    assert run_chain(goal, place, Quiet()).complete
+    page = publish(made, goal, place, TOY, tmp_path).read_text("utf-8")
+    whole = json.loads((tmp_path / f"{name}.json").read_text("utf-8"))
+    assert page.startswith(f"# {made.title}\n")
+    assert whole["tables"]
+    for table in whole["tables"].values():
+        assert table["rows"]
+        assert all(len(row) == len(table["columns"]) for row in table["rows"])
+    pictures = [line.partition("](")[2].rstrip(")") for line in page.splitlines() if line.startswith("![")]
+    assert bool(pictures) == (name not in ("sharing", "roll-in"))
+    for picture in pictures:
+        assert (tmp_path / picture).read_bytes().startswith(b"\x89PNG")
+    known = whole["provenance"]
+    assert known["seeds"] == [1]
+    assert len(known["steps"]) == len(chain(goal))
+    assert known["signatures"] or name == "iterations-by-length"
+    assert all(one["seconds"] >= 0 and one["digest"] for one in known["steps"])
+    assert known["where"][0]["versions"]["torch"]
+    # A second run finds everything done.
+    assert place.pending(made.goal(TOY)) == []
+
+
+def test_what_two_names_share_is_one_step() -> None:
+    digests = {
+        name: {step.digest: step.label for step in chain(reproduction(name).goal(TOY))} for name in GENERATION
+    }
+
+    def shared(one: str, other: str) -> set[str]:
+        return {digests[one][digest] for digest in digests[one].keys() & digests[other].keys()}
+
+    assert {"en-de.ar", "en-de.distilled", "en-de.levt-distilled"} <= shared("table-1", "sharing")
+    assert "en-de.levt-distilled.decoded" in shared("table-1", "iterations")
+    assert "ro-en.levt-distilled" in shared("early-exit", "timeout")
+
+
+def test_more_seeds_are_more_students_of_one_teacher() -> None:
+    one, three = (
+        {step.label for step in chain(reproduction("sharing").goal(Setting(scale="toy", seeds=seeds)))}
+        for seeds in (1, 3)
+    )
+    more = three - one
+    assert {"en-de.levt-distilled.seed2", "en-de.levt-distilled.seed3", "en-de.maskt-distilled.seed3"} <= more
+    assert not any(label.startswith("en-de.ar") for label in more)
+
+
+@pytest.mark.parametrize("scale", ["quick", "paper"])
+@pytest.mark.parametrize("name", GENERATION)
+def test_missing_data_are_named_before_any_work(name: str, scale: Scale, tmp_path: Path) -> None:
+    goal = reproduction(name).goal(Setting(scale=scale, data=tmp_path))
+    missing = missing_files(goal)
+    assert missing
+    with pytest.raises(InputError, match="missing"):
+        check_files(goal)
+    for path in missing:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("one\n", encoding="utf-8")
+    check_files(goal)
+    assert len({step.digest for step in chain(goal)}) == len(chain(goal))
+    assert sum(step.seconds for step in chain(goal)) > (100 if scale == "quick" else 36_000)
+
+
+def test_the_paper_scale_has_the_papers_settings(tmp_path: Path) -> None:
+    goal = reproduction("roll-in").goal(Setting(scale="paper", data=tmp_path))
+    for path in missing_files(goal):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("one\n", encoding="utf-8")
+    step = next(step for step in chain(goal) if step.label == "ro-en.levt-oracle")
+    model, training = step.config["model"], step.config["training"]
+    assert (model["width"], model["hidden"], model["heads"], model["dropout"]) == (512, 2048, 8, 0.3)
+    assert training["tokens"] * training["accumulate"] == 65_536
+    assert (training["max_steps"], training["warmup"], training["ema"]) == (300_000, 10_000, 0.0)
+
+
+def test_names_are_files() -> None:
+    assert set(GENERATION) <= set(names())
+    with pytest.raises(ConfigError, match="no reproduction 'table-9'"):
+        reproduction("table-9")
+
+
+def test_bins_of_length() -> None:
+    assert by_length([5, 6, 10, 11], [1, 2, 4, 8]) == {3: (1.0, 1), 8: (3.0, 2), 13: (8.0, 1)}
