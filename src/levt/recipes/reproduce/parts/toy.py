@@ -16,7 +16,7 @@ def sentence(rng: random.Random) -> str:
     """A sentence of the toy language.
 
     >>> sentence(random.Random(1))
-    'the small bear finds the small tree'
+    'the small bird finds the old tree'
     """
 
     def phrase() -> list[str]:

@@ -1,0 +1,63 @@
+"""``levt tune``: choose γ on a dev set."""
+
+from pathlib import Path
+
+import tyro
+
+from levt.evaluation.scorers import MetricName, Tokenize
+
+
+def tune(
+    model: tyro.conf.Positional[str],
+    dev: tuple[Path, Path],
+    penalties: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0),
+    metric: MetricName = "bleu",
+    tokenize: Tokenize | None = None,
+    batch_size: int = 64,
+    device: str | None = None,
+    dtype: str | None = None,
+    json: bool = False,
+) -> None:
+    """Choose γ, the penalty for empty gaps, on a dev set: decode it with each and print the best.
+
+    Example: levt tune runs/multi30k-levt/best --dev val.en val.de
+
+    A larger γ makes longer texts. The paper chooses from 0 to 3. Use the result with --empty-gap-penalty.
+
+    Args:
+        model: Name of a bundled model, a model folder, or an id of the hub (user/name).
+        dev: Two files of texts, sources and references, line by line.
+        penalties: Every γ to try, between 0 and 3.
+        metric: What decides.
+        tokenize: How the metric finds words, for a language without spaces; by default its own way.
+        batch_size: Most lines that go through the model together; changes speed and memory, never a result.
+        device: cpu, cuda or cuda:N; by default a GPU where there is one.
+        dtype: float32, bfloat16 or float16; by default bfloat16 on a GPU, float32 elsewhere.
+        json: Print all scores as JSON, with the signature of the metric.
+    """
+    import sys
+    from dataclasses import asdict
+    from json import dumps
+
+    from levt.cli._model import open_model
+    from levt.cli.evaluate import read
+    from levt.errors import InputError
+    from levt.evaluation.metrics import metric as metric_of
+    from levt.recipes.reproduce.parts.tuning import tune as run
+
+    by = metric_of(metric, tokenize=tokenize)
+    sources, references = (read(path) for path in dev)
+    if len(sources) != len(references):
+        raise InputError(
+            f"{dev[0]} has {len(sources)} lines, {dev[1]} has {len(references)}",
+            hint="line i of one must belong to line i of the other",
+        )
+    found = run(
+        open_model(model, engine="torch", device=device, dtype=dtype, batch_size=batch_size),
+        sources,
+        references,
+        by,
+        grid=penalties,
+        progress=lambda text: print(text, file=sys.stderr, flush=True),
+    )
+    print(dumps(asdict(found)) if json else f"{found.penalty:g}")
