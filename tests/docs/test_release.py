@@ -1,0 +1,134 @@
+"""What is released: a wheel and an sdist that install into an empty environment and work there."""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from page_shell import ROOT
+
+import levt
+
+pytest.importorskip(
+    "hatchling", reason="the build backend is a development dependency: pip install hatchling"
+)
+GOLDEN = ROOT / "tests" / "golden" / "v1"
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "hatchling", "build", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    return folder
+
+
+def the(dist: Path, pattern: str) -> Path:
+    (found,) = dist.glob(pattern)
+    return found
+
+
+def environment(folder: Path, python: str, wheel: Path, *, dependencies: bool) -> Path:
+    """An empty environment with the wheel alone; its dependencies are lent by the one of the tests."""
+    subprocess.run([python, "-m", "venv", "--without-pip", str(folder)], check=True)
+    found = folder / "bin" / "python"
+    install = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        str(found),
+        "install",
+        "--no-deps",
+        "--no-index",
+        "--quiet",
+    ]
+    subprocess.run([*install, "--no-compile", "--quiet", str(wheel)], check=True)
+    if dependencies:
+        # A line of a .pth file adds the folder, but not the .pth files in it: levt itself is not lent.
+        (site,) = (folder / "lib").glob("python*/site-packages")
+        (site / "lent.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
+    return found
+
+
+def run(*command: str | Path, folder: Path) -> str:
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    done = subprocess.run(
+        [str(word) for word in command], cwd=folder, env={**environ, "OMP_NUM_THREADS": "1"}, capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_wheel_holds_the_package_its_data_and_its_licence(dist: Path) -> None:
+    wheel = the(dist, "*.whl")
+    names = set(zipfile.ZipFile(wheel).namelist())
+    package = {name for name in names if name.startswith("levt/")}
+    tracked = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "src"],
+        cwd=ROOT, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    there = {path for path in tracked.stdout.splitlines() if (ROOT / path).is_file()}
+    assert package == {path.removeprefix("src/") for path in there}
+    assert {"levt/py.typed", "levt/__init__.pyi", "levt/edits/render_html.css"} <= package
+    assert "levt/serving/editor/index.html" in package
+    about = f"levt-{levt.__version__}.dist-info"
+    assert {name.partition("/")[0] for name in names} == {"levt", about}
+    assert f"{about}/licenses/LICENSE" in names
+    print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.2f} MB")
+
+
+def test_the_sdist_can_be_built_from_and_tested(dist: Path) -> None:
+    archive = the(dist, "*.tar.gz")
+    with tarfile.open(archive) as opened:
+        names = {name.partition("/")[2] for name in opened.getnames()}
+    needed = {
+        "LICENSE",
+        "README.md",
+        "SECURITY.md",
+        "CITATION.cff",
+        "pyproject.toml",
+        "mkdocs.yml",
+        "PKG-INFO",
+    }
+    assert needed <= names
+    assert "tests/conftest.py" in names
+    assert not [
+        name for name in names if name.endswith(".pyc") or name.startswith(("runs/", ".carry", ".venv"))
+    ]
+    print(f"{archive.name}: {archive.stat().st_size / 1e6:.2f} MB")
+
+
+def test_the_wheel_works_in_an_empty_environment(dist: Path, tmp_path: Path) -> None:
+    python = environment(tmp_path / "venv", sys.executable, the(dist, "*.whl"), dependencies=True)
+    where = run(python, "-c", "import levt; print(levt.__file__)", folder=tmp_path)
+    assert where.startswith(str(tmp_path))
+    command = python.with_name("levt")
+    assert run(command, "--version", folder=tmp_path) == f"levt {levt.__version__}\n"
+    run(command, "show", "A dog runs.", "--model", GOLDEN, "--html", "edits.html", folder=tmp_path)
+    assert "<style>" in (tmp_path / "edits.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.12"])
+def test_every_module_is_good_python_there_and_the_version_needs_no_dependency(
+    dist: Path, tmp_path: Path, version: str
+) -> None:
+    python = shutil.which(f"python{version}")
+    if python is None or subprocess.run([python, "--version"], check=False, capture_output=True).returncode:
+        pytest.skip(f"there is no python{version} here")
+    found = environment(tmp_path / "venv", python, the(dist, "*.whl"), dependencies=False)
+    assert run(found.with_name("levt"), "--version", folder=tmp_path) == f"levt {levt.__version__}\n"
+    package = next((tmp_path / "venv" / "lib").glob("python*/site-packages/levt"))
+    run(found, "-m", "compileall", "-q", package, folder=tmp_path)
+
+
+def test_the_citation_and_the_metadata_name_this_version() -> None:
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {levt.__version__}\n" in citation
+    assert f'\nversion = "{levt.__version__}"\n' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
