@@ -1,6 +1,7 @@
 """How long does one sentence take on a GPU? Tokens in, tokens out, both sides on the captured engine.
 
     python benchmarks/latency.py                       # base size, random weights, 28 source and 28 target tokens
+    python benchmarks/latency.py --variants plain fused compile both       # ways to do the same, beside each other
 
 LevT is made to write 26 tokens, to delete three of them and to write three others: two iterations with edits, five
 decoder passes (and two more to confirm with --confirm). Yardsticks on an H200: the reference implementation 43 ms
@@ -8,14 +9,17 @@ decoder passes (and two more to confirm with --confirm). Yardsticks on an H200: 
 """
 
 import argparse
+import os
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from levt.engine.cuda_engine import CudaEngine, CudaSearchEngine
+from levt.engine.tuning import Tuning
 from levt.policy.autoregressive import Autoregressive
 from levt.policy.build import build
 from levt.policy.config import AutoregressiveConfig, LevTConfig
@@ -35,10 +39,10 @@ FIRST, SECOND = 100, 200
 class Scripted(LevT):
     """The whole network, with answers added to its logits that make it take two iterations with edits."""
 
-    def hidden(self, memory: Any, y: Tensor, layout: Any, policy: Any) -> Tensor:
+    def embed_target(self, y: Tensor, layout: Any) -> Tensor:
         """Remember the state, so that the heads can answer to it."""
         self.state = y
-        return super().hidden(memory, y, layout, policy)
+        return super().embed_target(y, layout)
 
     def delete_logits(self, h: Tensor) -> Tensor:
         """Delete three tokens of the first iteration."""
@@ -103,6 +107,48 @@ def timed(call: Callable[[], object], repeats: int) -> list[float]:
     return sorted(times)
 
 
+VARIANTS = {
+    "plain": Tuning(),
+    "fused": Tuning(fused=True),
+    "compile": Tuning(compile=True),
+    "both": Tuning(fused=True, compile=True),
+}
+"""Ways to do the same, to be compared in one run."""
+
+
+def levt_call(engine: CudaEngine, request: Request) -> tuple[Callable[[], Any], Callable[[], str]]:
+    """A sentence through LevT, and what it took."""
+
+    def call() -> Any:
+        return engine.refine(engine.encode([request.source]), [request])[0]
+
+    def note() -> str:
+        before = engine.captured.synchronisations
+        outcome = call()
+        waits = engine.captured.synchronisations - before
+        work = f"{outcome.iterations} iterations, {outcome.passes} passes, {waits} waits"
+        return f"{work}, {len(outcome.tokens)} tokens"
+
+    return call, note
+
+
+def ar_call(
+    engine: CudaSearchEngine, source: tuple[int, ...], beam: int
+) -> tuple[Callable[[], Any], Callable[[], str]]:
+    """A sentence from left to right, and what it took."""
+    search = SearchOptions(beam=beam)
+
+    def call() -> Any:
+        return engine.search(engine.encode([source]), [28], search)[0][0]
+
+    def note() -> str:
+        before = engine.captured.synchronisations
+        tokens = len(call().tokens)
+        return f"{tokens} tokens, {engine.captured.synchronisations - before} waits"
+
+    return call, note
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--repeats", type=int, default=300)
@@ -111,54 +157,52 @@ def main() -> None:
         "--confirm", action="store_true", help="count the iteration that only confirms as well"
     )
     parser.add_argument("--small", action="store_true", help="tiny networks, to try the script on a CPU")
+    parser.add_argument(
+        "--variants", nargs="+", default=["plain"], choices=list(VARIANTS), help="ways to do the same"
+    )
+    parser.add_argument("--only", nargs="*", default=[], help="only what has one of these in its name")
+    parser.add_argument("--output", type=Path, help="append the table to this Markdown file")
     given = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
     dtype = getattr(torch, given.dtype) if device == "cuda" else torch.float32
     size = {"width": 32, "hidden": 64, "heads": 2} if given.small else {}
     source = tuple(range(300, 326))
-    options = Options(max_iterations=10 if given.confirm else 2)
-    request = Request(source=source, options=options)
-    calls: list[tuple[str, Callable[[], object], Callable[[], str]]] = []
+    request = Request(source=source, options=Options(max_iterations=10 if given.confirm else 2))
+    lines = [
+        f"torch {torch.__version__}, {torch.cuda.get_device_name() if device == 'cuda' else 'CPU'}, {dtype}, "
+        f"load {os.getloadavg()[0]:.1f}\n",
+        "| system | way | p50 ms | p95 ms | p99 ms | |\n|---|---|---|---|---|---|",
+    ]
+    print("\n".join(lines), flush=True)
 
-    for name, delete_exit, placeholder_exit in (("6-6-6", None, None), ("3-3-6", 3, 3), ("1-1-6", 1, 1)):
-        engine = CudaEngine(
-            scripted(device, dtype, delete_exit=delete_exit, placeholder_exit=placeholder_exit, **size),
-            tokenizers(),
-        )
+    def row(name: str, variant: str, call: Callable[[], Any], note: Callable[[], str]) -> None:
+        times = timed(call, given.repeats)
+        p50, p95, p99 = (times[int(len(times) * q)] for q in (0.5, 0.95, 0.99))
+        lines.append(f"| {name} | {variant} | {p50:.2f} | {p95:.2f} | {p99:.2f} | {note()} |")
+        print(lines[-1], flush=True)
 
-        def levt(engine: CudaEngine = engine) -> Any:
-            return engine.refine(engine.encode([source]), [request])[0]
+    def wanted(name: str) -> bool:
+        return not given.only or any(part in name for part in given.only)
 
-        def note(engine: CudaEngine = engine, call: Callable[[], Any] = levt) -> str:
-            before = engine.captured.synchronisations
-            outcome = call()
-            waits = engine.captured.synchronisations - before
-            work = f"{outcome.iterations} iterations, {outcome.passes} passes, {waits} waits"
-            return f"{work}, {len(outcome.tokens)} tokens"
-
-        calls.append((f"LevT {name}", levt, note))
+    for name, exit_ in (("LevT 6-6-6", None), ("LevT 3-3-6", 3), ("LevT 1-1-6", 1)):
+        if wanted(name):
+            network = scripted(device, dtype, delete_exit=exit_, placeholder_exit=exit_, **size)
+            for variant in given.variants:
+                engine = CudaEngine(network, tokenizers(), tuning=VARIANTS[variant])
+                row(name, variant, *levt_call(engine, request))
     for name, beam, layers in (
         ("AR 6-6 greedy", 1, (6, 6)),
         ("AR 6-6 beam 4", 4, (6, 6)),
         ("AR 12-1 greedy", 1, (12, 1)),
     ):
-        network = autoregressive(device, dtype, encoder_layers=layers[0], decoder_layers=layers[1], **size)
-        searcher = CudaSearchEngine(network, tokenizers())
-        search = SearchOptions(beam=beam)
-
-        def ar(searcher: CudaSearchEngine = searcher, search: SearchOptions = search) -> Any:
-            return searcher.search(searcher.encode([source]), [28], search)[0][0]
-
-        calls.append((name, ar, lambda call=ar: f"{len(call().tokens)} tokens"))  # type: ignore[misc]
-
-    print(
-        f"torch {torch.__version__}, {torch.cuda.get_device_name() if device == 'cuda' else 'CPU'}, {dtype}"
-    )
-    print("| system | p50 ms | p95 ms | p99 ms | |\n|---|---|---|---|---|")
-    for name, call, what in calls:
-        times = timed(call, given.repeats)
-        p50, p95, p99 = (times[int(len(times) * q)] for q in (0.5, 0.95, 0.99))
-        print(f"| {name} | {p50:.2f} | {p95:.2f} | {p99:.2f} | {what()} |", flush=True)
+        if wanted(name):
+            writer = autoregressive(device, dtype, encoder_layers=layers[0], decoder_layers=layers[1], **size)
+            for variant in given.variants:
+                searcher = CudaSearchEngine(writer, tokenizers(), tuning=VARIANTS[variant])
+                row(name, variant, *ar_call(searcher, source, beam))
+    if given.output is not None:
+        with given.output.open("a") as file:
+            file.write("\n".join(lines) + "\n\n")
 
 
 if __name__ == "__main__":

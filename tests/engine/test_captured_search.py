@@ -1,12 +1,14 @@
 """Search at fixed shapes finds what the plain search finds."""
 
 import random
+from typing import Any
 
 import pytest
 import torch
 
 from levt.edits.state import State
 from levt.engine.captured_search import CapturedSearch
+from levt.engine.tuning import Tuning
 from levt.policy.autoregressive import Autoregressive
 from levt.policy.build import build
 from levt.policy.config import AutoregressiveConfig
@@ -15,11 +17,11 @@ from levt.refine.search import SearchOptions, beam_search
 VOCABULARY = 30
 
 
-def network(seed: int) -> Autoregressive:
+def network(seed: int, **settings: Any) -> Autoregressive:
     torch.manual_seed(seed)
     config = AutoregressiveConfig(
         source_vocabulary=VOCABULARY, target_vocabulary=VOCABULARY, width=32, hidden=48, heads=2, encoder_layers=1,
-        decoder_layers=2, max_length=64,
+        decoder_layers=2, max_length=64, **settings,
     )  # fmt: skip
     model = build(config).eval()
     assert isinstance(model, Autoregressive)
@@ -42,19 +44,21 @@ def compare(model: Autoregressive, fast: CapturedSearch, seed: int, device: str)
         assert [h.logp for h in one] == pytest.approx([h.logp for h in other], abs=1e-4)
 
 
-def test_the_same_hypotheses_as_the_plain_search() -> None:
-    for seed in range(3):
-        model = network(seed)
+@pytest.mark.parametrize("fused", [False, True])
+def test_the_same_hypotheses_as_the_plain_search(fused: bool) -> None:
+    for seed, norm in enumerate(("post", "pre", "pre")):
+        model = network(seed, norm=norm, activation=["relu", "gelu", "relu"][seed], final_norm=seed < 2)
         with torch.inference_mode():
-            fast = CapturedSearch(model)
-            for trial in range(12):
+            fast = CapturedSearch(model, tuning=Tuning(fused=fused))
+            for trial in range(10):
                 compare(model, fast, trial, "cpu")
 
 
 @pytest.mark.gpu
-def test_the_same_hypotheses_on_a_gpu() -> None:
+@pytest.mark.parametrize("fused", [False, True])
+def test_the_same_hypotheses_on_a_gpu(fused: bool) -> None:
     model = network(5).cuda()
-    fast = CapturedSearch(model)
+    fast = CapturedSearch(model, tuning=Tuning(fused=fused))
     with torch.inference_mode():
         for trial in range(60):
             compare(model, fast, trial, "cuda")

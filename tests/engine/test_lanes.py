@@ -14,6 +14,7 @@ from levt.engine.model import Model
 from levt.engine.report import carried, together
 from levt.engine.stage import Stage
 from levt.engine.torch_engine import TorchEngine
+from levt.engine.tuning import Tuning
 from levt.refine.options import Options
 from levt.refine.request import Request
 
@@ -115,6 +116,15 @@ def test_texts_are_gathered_whatever_they_wish() -> None:
             assert (one.text, one.iterations, one.passes) == (other.text, other.iterations, other.passes)
             assert one.score == pytest.approx(other.score, abs=1e-4)
             assert one.trace.to_json() is not None
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_fused_towers_give_the_same_edits(norm: str) -> None:
+    model = network(2, norm=norm, delete_exit=1, placeholder_exit=1)
+    fused, plain = Captured(model, tuning=Tuning(fused=True)), Captured(model)
+    requests = some_requests(4, 24)
+    for one, other in zip(fused.refine(requests), plain.refine(requests), strict=True):
+        same(one, other)
 
 
 def test_nothing_to_do() -> None:

@@ -5,13 +5,16 @@ iteration. A state that outgrows its bucket is begun again in a wider one, which
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
+from torch import Tensor
 
+from levt.engine.fused_step import FusedHidden
 from levt.engine.graph import FEW, HEIGHTS, WIDTHS, bucket
 from levt.engine.lane import Lane, Work
 from levt.engine.stage import Reading, Stage
+from levt.engine.tuning import Tuning, compiled
 from levt.policy.levt import LevT
 from levt.refine.loop import Outcome
 from levt.refine.record import Rounds
@@ -25,10 +28,20 @@ class Captured:
     """Refines any number of requests, as fast as a device allows."""
 
     def __init__(
-        self, network: LevT, *, capture: bool | None = None, places: int = PLACES, lanes: int = 2
+        self,
+        network: LevT,
+        *,
+        capture: bool | None = None,
+        places: int = PLACES,
+        lanes: int = 2,
+        tuning: Tuning | None = None,
     ) -> None:
         """For a network; batches hold so many places, and so many batches take turns."""
         self.network = network
+        tuning = tuning or Tuning()
+        self._states: Callable[..., Tensor] = FusedHidden(network) if tuning.fused else network.hidden
+        if tuning.compile:
+            self._states = compiled(self._states)
         self.device = next(network.parameters()).device
         self.capture = self.device.type == "cuda" if capture is None else capture
         self.places, self.lanes = places, lanes
@@ -121,6 +134,6 @@ class Captured:
         if key not in self._stages:
             reading = Reading(self.network, b, s, self.device, capture=self.capture)
             reading.read(torch.zeros(b, s, dtype=torch.long, device=self.device))
-            self._stages[key] = Stage(self.network, reading, n, capture=self.capture)
+            self._stages[key] = Stage(self.network, reading, n, capture=self.capture, states=self._states)
             self._stages[key].prepare()
         return self._stages[key]

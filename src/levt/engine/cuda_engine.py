@@ -14,6 +14,7 @@ from levt.engine.captured_search import CapturedSearch
 from levt.engine.graph import FEW, WIDTHS, bucket
 from levt.engine.torch_engine import TorchEngine
 from levt.engine.torch_engine import load as load_torch
+from levt.engine.tuning import Tuning
 from levt.errors import ConfigError
 from levt.policy.autoregressive import Autoregressive
 from levt.policy.folder import Tokenizers
@@ -35,10 +36,15 @@ class CudaSearchEngine(TorchEngine):
     """Runs an autoregressive sibling by captured graphs, a token each, where that pays."""
 
     def __init__(
-        self, network: Autoregressive, tokenizers: Tokenizers, *, capture: bool | None = None
+        self,
+        network: Autoregressive,
+        tokenizers: Tokenizers,
+        *,
+        capture: bool | None = None,
+        tuning: Tuning | None = None,
     ) -> None:
         super().__init__(network, tokenizers)
-        self.captured = CapturedSearch(network, capture=capture)
+        self.captured = CapturedSearch(network, capture=capture, tuning=tuning)
 
     def encode(self, sources: Sequence[Tokens], drafts: Sequence[Tokens] | None = None) -> Memory:
         """Read a batch; a small one at a width that has been captured."""
@@ -61,9 +67,16 @@ class CudaSearchEngine(TorchEngine):
 class CudaEngine(TorchEngine):
     """Runs LevT by captured graphs where that pays, and everything else like the plain engine."""
 
-    def __init__(self, network: LevT, tokenizers: Tokenizers, *, capture: bool | None = None) -> None:
+    def __init__(
+        self,
+        network: LevT,
+        tokenizers: Tokenizers,
+        *,
+        capture: bool | None = None,
+        tuning: Tuning | None = None,
+    ) -> None:
         super().__init__(network, tokenizers)
-        self.captured = Captured(network, capture=capture)
+        self.captured = Captured(network, capture=capture, tuning=tuning)
 
     def encode(self, sources: Sequence[Tokens], drafts: Sequence[Tokens] | None = None) -> Any:
         """Keep the sources: reading is part of refining."""
