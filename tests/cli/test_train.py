@@ -126,6 +126,9 @@ def train_until(folder: Path, told: Connection, gate: int, *command: str) -> Non
     main(["train", *command])
 
 
+@pytest.mark.fault(
+    "kill -9", "train, ten times at any moment", "run again, the same losses and weights to the bit"
+)
 @pytest.mark.slow
 def test_killed_ten_times_it_ends_as_if_nothing_had_been(folder: Path) -> None:
     """With kill -9 at any moment, SIGTERM once: weights, moments, average and losses are the same to the bit."""

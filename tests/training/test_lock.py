@@ -20,6 +20,9 @@ def hold(folder: Path, ready: Connection) -> None:
     time.sleep(600)
 
 
+@pytest.mark.fault(
+    "a second trainer", "in the same folder", "an error that says who is there; kill -9 of the first frees it"
+)
 def test_the_second_is_refused_and_kill_9_frees(tmp_path: Path) -> None:
     store = copy_store(tmp_path / "store")
     run = tmp_path / "run"
