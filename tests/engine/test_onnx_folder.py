@@ -1,6 +1,7 @@
 """Folders of graphs: found, written once, checked, mended; and how many threads there are to run them."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ pytest.importorskip("onnxruntime")
 pytest.importorskip("onnx")
 
 import levt
-from levt.engine.onnx_folder import MANIFEST, cached, find_graphs, inside, write_graphs
+from levt.engine.onnx_folder import KEPT, MANIFEST, cached, find_graphs, inside, write_graphs
 from levt.engine.onnx_sessions import allowed_cores, physical_cores, thread_count
 from levt.errors import ModelError
 from levt.policy.folder import open_folder
@@ -45,6 +46,21 @@ def test_another_model_has_another_place(model: Path, tmp_path: Path) -> None:
     other = save_tiny(tmp_path / "other", seed=2)
     assert cached(open_folder(model), "int8") != cached(open_folder(other), "int8")
     assert cached(open_folder(model), "int8") != cached(open_folder(model), "float32")
+
+
+def test_the_cache_forgets_what_was_used_longest_ago(model: Path, tmp_path: Path) -> None:
+    config = open_folder(model)
+    root = cached(config, "float32").parent.parent
+    for i in range(KEPT + 2):
+        (root / f"old{i}").mkdir(parents=True)
+        os.utime(root / f"old{i}", (i, i))
+    find_graphs(model, config, "float32")
+    left = {path.name for path in root.iterdir()}
+    assert left == {cached(config, "float32").parent.name, *(f"old{i}" for i in range(3, KEPT + 2))}
+    # What is used is young again.
+    os.utime(cached(config, "float32").parent, (0, 0))
+    find_graphs(model, config, "float32")
+    assert cached(config, "float32").parent.stat().st_mtime > 1
 
 
 def test_graphs_inside_the_model_come_first_and_must_be_whole(model: Path, tmp_path: Path) -> None:

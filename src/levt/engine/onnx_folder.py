@@ -1,12 +1,14 @@
 """Graphs on disk: a folder with its checksums, inside a model folder or in the cache. Knows not how they run.
 
 MODEL/onnx/PRECISION, where somebody put them (`levt convert onnx`); else the cache of the user, where they are
-written once: $XDG_CACHE_HOME/levt/onnx/KEY/PRECISION, the key being a checksum of the weights and settings.
+written once: $XDG_CACHE_HOME/levt/onnx/KEY/PRECISION, the key being a checksum of the weights and settings. The
+cache keeps the models that were used last. The hub carries no graphs: whoever loads a model writes them in seconds.
 """
 
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +25,8 @@ from levt.policy.weights import sha256
 FORMAT = 1
 """Version of the graphs: it grows whenever the same network would give others, so that old ones are not used."""
 INSIDE, MANIFEST = "onnx", "graphs.json"
+KEPT = 8
+"""Models whose graphs the cache holds; those used longest ago make room."""
 
 PrecisionName = Literal["float32", "int8"]
 PRECISIONS: dict[PrecisionName, Precision] = {"float32": Float(), "int8": Int8()}
@@ -98,10 +102,26 @@ def find_graphs(model: Path, config: FolderConfig, precision: PrecisionName) -> 
         return Graphs.read(inside(model, precision), config)
     place = cached(config, precision)
     try:
-        return Graphs.read(place, config)
+        found = Graphs.read(place, config)
     except ModelError:
         # Not there yet, or damaged: the cache is ours to mend.
-        return write_graphs(place, model, precision)
+        found = write_graphs(place, model, precision)
+    _tidy(place.parent)
+    return found
+
+
+def _tidy(used: Path) -> None:
+    """Note that the graphs of a model are used, and forget those used longest ago.
+
+    Nothing depends on it: whoever has forgotten graphs open keeps them, and a cache that cannot be changed stays.
+    """
+    try:
+        os.utime(used)
+        models = [(path.stat().st_mtime, path) for path in used.parent.iterdir() if path.is_dir()]
+        for _, path in sorted(models)[:-KEPT]:
+            shutil.rmtree(path, ignore_errors=True)
+    except OSError:
+        return
 
 
 def write_graphs(folder: Path, model: Path, precision: PrecisionName) -> Graphs:
