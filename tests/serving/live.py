@@ -1,5 +1,6 @@
 """A real server on loopback, in a thread of the test, on a port that the system chooses."""
 
+import faulthandler
 import signal
 import subprocess
 import sys
@@ -35,7 +36,8 @@ def serving(
     model: Model | None = None, limits: Limits | None = None, budget: Budget | None = None, **more: Any
 ) -> Iterator[Live]:
     """Run a server with a tiny model for a while; it ends by itself, having answered all."""
-    service = Service(model or tiny(seed=3), "tiny", limits, budget)
+    # With these limits everything must be over long before the end is waited for in vain.
+    service = Service(model or tiny(seed=3), "tiny", limits or Limits(seconds=30.0), budget)
     begun = threading.Event()
     with listen("127.0.0.1", 0) as listening:
         server = make_server(create_app(service, **more), begun=begun.set)
@@ -51,6 +53,8 @@ def serving(
         finally:
             stop()
             thread.join(60)
+            if thread.is_alive():
+                faulthandler.dump_traceback()
             assert not thread.is_alive(), [vars(one) for one in server.server_state.connections]
             assert not service.worker.alive
 

@@ -1,5 +1,6 @@
 """Spans of long texts, and small things of the wire."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -29,9 +30,26 @@ def test_spans_some_words_at_a_time_are_those_of_all(tokens: list[int], some: in
         answers.SOME = before
 
 
-def test_spans_of_pieces() -> None:
-    tokens = tuple(PIECES.encode("hel@@ lo dog dog hel@@ lo s"))
-    assert answers.spans_of(tokens, PIECES) == characters_of(PIECES, tokens)
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.integers(5, PIECES.size - 1), max_size=40), st.integers(1, 9))
+def test_spans_of_pieces(tokens: list[int], some: int) -> None:
+    before, answers.SOME = answers.SOME, some
+    try:
+        assert answers.spans_of(tuple(tokens), PIECES) == characters_of(PIECES, tokens)
+    finally:
+        answers.SOME = before
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.integers(5, TOKENIZERS.target.size - 1), max_size=30))
+def test_spans_are_in_order_and_inside_the_text(tokens: list[int]) -> None:
+    """Of any tokens at all, as a model may write them: bytes that are no character too."""
+    spans = answers.spans_of(tuple(tokens), TOKENIZERS.target)
+    assert len(spans) == len(tokens)
+    assert [0, *(end for _, end in spans)][-1] == len(TOKENIZERS.target.decode(tokens))
+    for (a, b), (c, d) in pairwise(spans):
+        assert a <= b <= d
+        assert (a, b) == (c, d) or b == c
 
 
 @settings(deadline=None, max_examples=30)

@@ -300,7 +300,7 @@ def test_a_stream_that_nobody_begins_to_read_frees_its_places() -> None:
             stream = await live.service.stream(body)
             stream.close()
 
-        asyncio.run(give_up())
+        asyncio.run(give_up(), debug=False)
         until(lambda: live.service.worker.scheduler.running == 0 == live.service.worker.scheduler.waiting)
         given_up = live.service.metrics.registry.get_sample_value(
             "levt_given_up_total", {"reason": "cancelled"}

@@ -52,7 +52,7 @@ async def clients(live: Live, works: list[list[tuple[str, dict[str, Any]]]]) -> 
 def test_sixty_four_clients() -> None:
     random_ = random.Random(7)
     works = [[work(100 * c + r, random_) for r in range(REQUESTS)] for c in range(CLIENTS)]
-    with serving(tiny(seed=5), Limits(seconds=120.0)) as live:
+    with serving(tiny(seed=5), Limits(seconds=50.0)) as live:
         answers = asyncio.run(clients(live, works))
         registry = live.service.metrics.registry
         rows = registry.get_sample_value("levt_batch_rows_sum") or 0

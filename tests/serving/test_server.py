@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from levt.edits.trace import Trace
 from levt.engine.result import Result
 from levt.serving import schema
+from levt.serving.app import EDITOR, MEDIA
 from levt.text.parts import characters_of
 from tiny_models import LINES, TOKENIZERS
 
@@ -253,9 +254,22 @@ def test_openapi_examples_are_valid(client: httpx.Client) -> None:
 
 
 def test_the_editor_is_at_the_root(client: httpx.Client) -> None:
-    page = client.get("/")
-    assert page.status_code == 200
-    assert page.headers["content-type"].startswith("text/html")
-    assert "default-src 'self'" in page.headers["content-security-policy"]
     for path in ("/../app.py", "/%2e%2e/app.py", "/..%2fapp.py", "/app.py", "/editor/index.html"):
         assert client.get(path).status_code == 404
+    files = sorted(EDITOR.iterdir())
+    assert {file.suffix for file in files} == set(MEDIA)
+    for path, file in [("/", EDITOR / "index.html"), *((f"/{file.name}", file) for file in files)]:
+        response = client.get(path)
+        assert response.status_code == 200
+        assert response.content == file.read_bytes()
+        assert response.headers["content-type"].partition(";")[0] == MEDIA[file.suffix]
+
+
+@pytest.mark.parametrize("path", ["/", "/main.js", "/v1/models", "/nothing", "/metrics"])
+def test_no_page_may_frame_it_or_bring_scripts_in(client: httpx.Client, path: str) -> None:
+    headers = client.get(path).headers
+    policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
+    assert policy["default-src"] == policy["frame-ancestors"] == policy["base-uri"] == "'none'"
+    assert set(policy.values()) == {"'none'", "'self'"}
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"

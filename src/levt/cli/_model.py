@@ -10,9 +10,15 @@ DEFAULT = "levt-en-de"
 
 
 def open_model(
-    name: str, *, engine: str, device: str | None, dtype: str | None, batch_size: int = 64
+    name: str,
+    *,
+    engine: str,
+    device: str | None,
+    dtype: str | None,
+    batch_size: int = 64,
+    flag: str = "--model",
 ) -> "Model":
-    """Load a model; where the default one is missing, say how to name another."""
+    """Load a model; where the default one is missing, say how to name another: after ``flag``."""
     from levt.engine.batching import Budget
     from levt.engine.model import load
     from levt.errors import ModelError
@@ -24,7 +30,7 @@ def open_model(
         if name == DEFAULT and error.message.startswith("there is no model"):
             raise ModelError(
                 f"the default model {DEFAULT!r} is not bundled with this installation",
-                hint="name one: --model FOLDER, or --model USER/NAME of the hub",
+                hint=f"name one: {flag} FOLDER, or {flag} USER/NAME of the hub",
             ) from None
         raise
 

@@ -9,7 +9,7 @@ from levt.cli._model import DEFAULT
 
 
 def serve(
-    model: Annotated[str, tyro.conf.Positional] = DEFAULT,
+    model: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="MODEL")] = DEFAULT,
     host: str = "127.0.0.1",
     port: int = 8000,
     token_file: Path | None = None,
@@ -83,7 +83,7 @@ def serve(
     if threads is not None and threads < 1:
         raise ConfigError(f"threads must be at least 1, got {threads}")
     token = None if token_file is None else read_token(token_file)
-    loaded = open_model(model, engine=engine, device=device, dtype=dtype)
+    loaded = open_model(model, engine=engine, device=device, dtype=dtype, flag="levt serve")
     threads = max(torch.get_num_threads(), 1) if threads is None else threads
     if rows > 1:
         # Texts are shared out among threads; threads inside an operation would only wait for each other.

@@ -65,11 +65,19 @@ def spans_of(tokens: Tokens, tokenizer: Tokenizer) -> list[tuple[int, int]]:
         while end < len(tokens) and not (starts_word(pieces[end]) or tokenizer.by_pieces):
             end += 1
         # Alone, some words lack the space before the first of them.
-        lost = int(start > 0 and (starts_word(pieces[start]) or tokenizer.by_pieces))
+        lost = int(start > 0 and _apart(tokens[start - 1 : start + 1], pieces[start], tokenizer))
         part = [(base + lost + a, base + lost + b) for a, b in characters_of(tokenizer, tokens[start:end])]
         found += [(base, part[0][1]), *part[1:]]
         base, start = part[-1][1], end
     return found
+
+
+def _apart(pair: Tokens, second: str, tokenizer: Tokenizer) -> bool:
+    """Whether there is a space between two tokens."""
+    if not tokenizer.by_pieces:
+        return starts_word(second)
+    together, *alone = tokenizer.decode_batch([pair, pair[:1], pair[1:]])
+    return len(together) > sum(map(len, alone))
 
 
 def iteration_event(

@@ -26,6 +26,8 @@ from levt.serving.stream import Stream
 T = TypeVar("T")
 EDITOR = Path(__file__).parent / "editor"
 """The files of the editor page."""
+MEDIA = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+"""What each of them is: said here, because the tables of a system may say something that no browser runs."""
 LOCAL = ("localhost", "127.0.0.1", "::1")
 """Names of this machine, for itself."""
 ASKING = ("invalid_json", "unauthorised", "too_slow", "too_many_bytes", "unsupported_media_type", "unknown_host",
@@ -155,7 +157,7 @@ def _editor(app: FastAPI) -> list[str]:
 
 def _page(file: Path) -> Any:
     async def page() -> Response:
-        return FileResponse(file, headers={"Cache-Control": "no-cache"})
+        return FileResponse(file, media_type=MEDIA[file.suffix], headers={"Cache-Control": "no-cache"})
 
     return page
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-WAIT = 5000
+WAIT = 30_000
 """Milliseconds within which things must happen."""
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from browser.page_object import WAIT
 from levt.edits.trace import Trace
 
 pytestmark = pytest.mark.browser
@@ -44,7 +45,7 @@ def test_the_session_as_a_page(editor: Any, chromium: Any, tmp_path: Path) -> No
     page = tmp_path / "session.html"
     page.write_text(saved(editor, "Session"), encoding="utf-8")
     tab = chromium.new_context(java_script_enabled=False)
-    tab.set_default_timeout(5000)
+    tab.set_default_timeout(WAIT)
     asked: list[str] = []
     alone = tab.new_page()
     alone.on("request", lambda request: asked.append(request.url))
