@@ -45,16 +45,18 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def toy(tools: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a reader who has followed "A model to play with", with fewer sentences and 15 steps."""
+    """The folder of a reader who has followed "A model to play with", with fewer sentences and 6 steps."""
     folder = tmp_path_factory.mktemp("toy")
     (folder / "examples").symlink_to(ROOT / "examples")
+    sys.path.append(str(ROOT / "examples"))
+    from toy_pair import write
+
+    write(folder / "toy", train=400)
     shell = Shell(folder, tools)
     shell.run(
-        'python -c \'import sys; sys.path.append("examples"); import pathlib, toy_pair as toy;'
-        ' toy.write(pathlib.Path("toy"), train=400)\'\n'
         "levt prepare --train toy/train.en toy/train.de --dev toy/dev.en toy/dev.de --test toy/test.en toy/test.de"
         " --vocabulary 500 --out corpora/toy\n"
-        "levt train examples/toy_pair.py:student --training.max-steps 15 --dev-limit 4"
+        "levt train examples/toy_pair.py:student --training.max-steps 6 --dev-limit 4"
     )
     return folder
 

@@ -38,7 +38,7 @@ def to_run(page: Path) -> list[Block]:
     ]
 
 
-@pytest.mark.parametrize("page", filter(to_run, pages()), ids=name)
+@pytest.mark.parametrize("page", list(filter(to_run, pages())), ids=name)
 def test_a_page_can_be_followed(
     page: Path, request: pytest.FixtureRequest, free_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
