@@ -60,3 +60,18 @@ def test_wrong_flags(model: Path, capsys: pytest.CaptureFixture[str], flags: lis
         main(["bench", str(model), *flags])
     assert stopped.value.code == 2
     assert message in capsys.readouterr().err
+
+
+def test_quality_beside_speed(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source, reference = tmp_path / "source", tmp_path / "reference"
+    source.write_text("A dog runs.\nTwo boats.\n", encoding="utf-8")
+    reference.write_text("Ein Hund läuft.\nZwei Boote.\n", encoding="utf-8")
+    table, _ = bench(
+        capsys, model, "--input", source, "--reference", reference, "--batch", 2, "--delete-exit", 1
+    )
+    assert table[0][-1] == "BLEU"
+    assert 0 <= float(table[1][-1]) <= 100
+    reference.write_text("Ein Hund läuft.\n", encoding="utf-8")
+    with pytest.raises(SystemExit):
+        bench(capsys, model, "--input", source, "--reference", reference)
+    assert "has 1 lines" in capsys.readouterr().err

@@ -14,12 +14,15 @@ def bench(
     engine: tuple[str, ...] = ("torch",),
     batch: tuple[int, ...] = (1, 32),
     input: Path | None = None,
+    reference: Path | None = None,
     seconds: float = 5.0,
     threads: int | None = None,
     device: str | None = None,
     dtype: str | None = None,
     max_iterations: int | None = None,
     beam: int | None = None,
+    delete_exit: int | None = None,
+    placeholder_exit: int | None = None,
 ) -> None:
     """Measure the time of one text and the throughput of batches; engines take turns, so that all meet the same load.
 
@@ -28,12 +31,15 @@ def bench(
         engine: What runs the model; several are compared.
         batch: Texts that go through the model together; 1 gives the time that one person waits.
         input: File of texts, one per line; by default a few sentences of our own.
+        reference: File of reference translations of the input, for BLEU beside the speed.
         seconds: How long each engine is measured with each size of batch.
         threads: Threads of each engine; by default one for every core there is.
         device: cpu, cuda or cuda:N; by default a GPU where there is one.
         dtype: Precision; by default the engine's own.
         max_iterations: Stop after this many iterations (10).
         beam: Hypotheses kept, for models that write from left to right (4).
+        delete_exit: Depth at which the delete policy leaves the decoder (engines torch and cuda).
+        placeholder_exit: Depth at which the placeholder policy leaves the decoder.
     """
     import torch
 
@@ -55,12 +61,17 @@ def bench(
     )
     if not texts:
         raise InputError(f"{input} has no text")
+    references = _references(reference, input, len(texts))
     if threads is not None:
         os.environ[THREADS] = str(threads)
     torch.set_num_threads(thread_count())
     loaded = {
         name: open_model(model, engine=name, device=device, dtype=dtype) for name in dict.fromkeys(engine)
     }
+    exits = given(delete=delete_exit, placeholder=placeholder_exit)
+    if exits:
+        for one in loaded.values():
+            one.leave_early(**exits)
     kind = next(iter(loaded.values())).kind
     gpu = f", {torch.cuda.get_device_name()}" if torch.cuda.is_available() and device != "cpu" else ""
     print(
@@ -68,19 +79,44 @@ def bench(
         file=sys.stderr,
     )
     rows = []
+    settings = given(max_iterations=max_iterations, beam=beam)
     for size in batch:
         print(f"batch {size}: {seconds:g} s for each of {len(loaded)} engines …", file=sys.stderr)
-        settings = given(max_iterations=max_iterations, beam=beam)
         rows += measure(loaded, texts, batch=size, seconds=seconds, settings=settings)
     if max(row.load for row in rows) > thread_count() + 1:
         print("this machine was busy with other work: times are upper bounds", file=sys.stderr)
+    scores: dict[str, str] = {}
+    if references:
+        from levt.evaluation.metrics import bleu
+
+        print(f"BLEU of {len(texts)} texts …", file=sys.stderr)
+        for name, one in loaded.items():
+            outputs = [result.text for result in one.translate(list(texts), **settings)]
+            scores[name] = f"{bleu(outputs, references).value:6.1f}"
     width = max(len(name) for name in ("engine", *loaded))
     print(
         f"{'engine':<{width}}  batch  calls  first ms    p50 ms    p95 ms    p99 ms  texts/s  iterations  load"
+        + ("    BLEU" if scores else "")
     )
     for row in rows:
         p50, p95, p99 = (row.percentile(share) for share in (0.5, 0.95, 0.99))
         print(
             f"{row.name:<{width}} {row.batch:>6} {len(row.times_ms):>6} {row.first_ms:>9.1f} {p50:>9.1f} {p95:>9.1f} "
             f"{p99:>9.1f} {row.per_second:>8.1f} {row.iterations:>11.2f} {row.load:>5.1f}"
+            + (f"  {scores[row.name]}" if scores else "")
         )
+
+
+def _references(reference: Path | None, input: Path | None, texts: int) -> list[str]:
+    """The lines of a file of references, one for every text."""
+    from levt.data.lines import Lines
+    from levt.errors import InputError
+
+    if reference is None:
+        return []
+    if input is None:
+        raise InputError("references are of an input", hint="--input FILE --reference FILE")
+    lines = [line.text for line in Lines(reference, max_bytes=1 << 20)]
+    if len(lines) != texts:
+        raise InputError(f"{reference} has {len(lines)} lines, {input} has {texts} that are not blank")
+    return lines

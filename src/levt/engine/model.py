@@ -11,8 +11,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
+from torch import nn
+
 from levt.engine.batching import Budget
 from levt.engine.engine import Engine, load_engine
+from levt.engine.exits import leave_early
 from levt.engine.refining import Rerank, prepare, refine_jobs
 from levt.engine.result import Result
 from levt.engine.scoring import score_texts
@@ -55,6 +58,11 @@ class Model:
     def kind(self) -> str:
         """What it is: levt, autoregressive, post-editing, recurrent, masked, denoising or insertion."""
         return self.engine.config.kind
+
+    def leave_early(self, **exits: int) -> "Model":
+        """Let policies leave the decoder at these depths, for speed: ``model.leave_early(delete=1, placeholder=1)``."""
+        leave_early(getattr(self.engine, "network", nn.Identity()), exits)
+        return self
 
     def __repr__(self) -> str:
         return f"Model(kind={self.kind!r}, vocabulary={self.engine.config.target_vocabulary})"

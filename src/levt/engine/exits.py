@@ -1,0 +1,33 @@
+"""Early exit of a loaded model: policies leave their towers below the top, for speed. Knows no training.
+
+It pays where a model was taught with exits at these depths; elsewhere it costs quality, which is to be measured.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from torch import nn
+
+from levt.errors import ConfigError, raise_all
+from levt.policy.config import POLICIES
+from levt.policy.levt import LevT
+
+
+def leave_early(network: nn.Module, exits: Mapping[str, int]) -> None:
+    """Let policies (delete, placeholder, token) leave their towers at these depths, from now on."""
+    if not isinstance(network, LevT):
+        raise ConfigError(
+            "only LevT run by torch can leave its towers early",
+            hint="--engine torch or cuda; graphs have the exits of their model folder",
+        )
+    problems = []
+    for policy, depth in exits.items():
+        tower = next((network.towers[known] for known in POLICIES if known == policy), None)
+        if tower is None:
+            problems.append(f"a policy is one of {', '.join(POLICIES)}, got {policy!r}")
+        elif not 1 <= depth <= tower.depth:
+            problems.append(f"the exit of {policy} must be between 1 and {tower.depth}, got {depth}")
+    raise_all(ConfigError, "early exit", problems)
+    settings: dict[str, Any] = {f"{policy}_exit": depth for policy, depth in exits.items()}
+    network.config = replace(network.config, **settings)
