@@ -60,7 +60,7 @@ class LessonShape:
         else:
             # Of a made-up draft about half is kept; some room for more or less, and what does not fit is changed.
             drafts = made + (1 - made) * min(draft / target, 1.0)
-            slack += roll_in.beta * drafts * 0.25
+            slack += roll_in.beta * drafts * 0.1
             low, high = 1 - share + slack, share + slack
         return cls(
             rows=rows,
