@@ -14,6 +14,7 @@ from levt.training.checkpoint import (
     checkpoints,
     prune,
     read_checkpoint,
+    read_record,
     write_checkpoint,
 )
 from levt.training.feed import Position
@@ -73,6 +74,15 @@ def test_another_version_is_refused(folder: Path) -> None:
     (folder / "state.json").write_text(json.dumps({**record, "version": 99}), encoding="utf-8")
     with pytest.raises(ModelError, match="is a checkpoint of version 99, this levt reads 1 and 2"):
         read_checkpoint(folder, IDENTITY)
+
+
+def test_version_1_is_read(folder: Path) -> None:
+    """It had the number of workers in the identity, where nothing may change."""
+    record = json.loads((folder / "state.json").read_text("utf-8"))
+    old = {"version": 1, "standing": record["standing"], "identity": {**IDENTITY, "workers": 2}}
+    (folder / "state.json").write_text(json.dumps(old), encoding="utf-8")
+    found = read_record(folder, IDENTITY)
+    assert (found.standing, found.workers, found.shards) == (STANDING, 2, {})
 
 
 def test_another_run_is_refused_with_what_differs(folder: Path) -> None:

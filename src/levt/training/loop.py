@@ -144,7 +144,7 @@ class Trainer:
         if before == now:
             return standing
         self.note += (
-            f", with {now} processes instead of {before}, {now * self.config.accumulate} micro-batches a step"
+            f"; processes: {now} (before: {before}), micro-batches a step: {now * self.config.accumulate}"
         )
         return replace(standing, position=standing.position.shared_by(now, before=before))
 
