@@ -15,6 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from levt.data.encode import flat
 from levt.data.folder import new_folder
 from levt.data.prepare import load_tokenizers
 from levt.data.store import Store
@@ -124,14 +127,15 @@ def assemble(corpus: Path, store: Store, out: Path, shards: Shards, identity: di
                 targets = found["targets"]
                 if len(targets) != len(rows):
                     raise StoreError(f"piece {piece} has {len(targets)} targets for {len(rows)} sources")
-                columns: dict[str, list[list[int]]] = {"source": [store.source(i).tolist() for i in rows]}
-                if store.has_draft:
-                    columns["draft"] = [d.tolist() for i in rows if (d := store.draft(i)) is not None]
-                columns["target"] = [
-                    store.target(i).tolist() if target is None else target
-                    for i, target in zip(rows, targets, strict=True)
-                ]
-                writer.add(columns)
+                where = np.arange(rows.start, rows.stop)
+                columns = {field: store.gather(field, where) for field in store.fields if field != "target"}
+                columns["target"] = flat(
+                    [
+                        store.target(i).tolist() if target is None else target
+                        for i, target in zip(rows, targets, strict=True)
+                    ]
+                )
+                writer.add_flat(columns)
                 kept.update(found["kept"])
             writer.close()
         finally:

@@ -22,6 +22,9 @@ from levt.recipes.workers import Doing, Work
 MEMORY = 100_000_000
 """Bytes of the object store of a cluster that we start: numbers of pieces need no more."""
 
+BLOCKS = 10_000
+"""Most tasks that Ray is given; of more pieces several go together. One that is repeated skips what it had finished."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class OnRay:
@@ -54,7 +57,8 @@ class OnRay:
             workers = min(self.workers or most, len(left))
             # The model is loaded once per actor. One that dies is started again by Ray Data, and its pieces are
             # repeated. Two pieces are at each actor, no more: the rest waits until there is room.
-            rows = ray.data.from_items([{"piece": piece} for piece in left], override_num_blocks=len(left))
+            blocks = min(len(left), BLOCKS)
+            rows = ray.data.from_items([{"piece": piece} for piece in left], override_num_blocks=blocks)
             rows = rows.map_batches(
                 _Worker,
                 fn_constructor_args=(work, self.device if gpus else "cpu", self.cpus),

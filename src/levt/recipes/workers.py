@@ -7,6 +7,7 @@ finished. One that is killed loses the piece it holds, and another takes it.
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
@@ -62,23 +63,42 @@ class Local:
 
     def __call__(self, work: Work, progress: Progress) -> None:
         """Finish all pieces."""
-        pieces = work.pieces
-        progress(pieces.done, pieces.count)
+        pieces, telling = work.pieces, Telling(work.pieces, progress)
+        telling.now()
         if not pieces.left:
             return
         if self.processes == 1:
             do = work.open(device_of_this_process(self.device))
             for piece in pieces.claimed():
                 do(piece)
-                progress(pieces.done, pieces.count)
+                telling.sometimes()
         else:
-            _run_children(work, self.processes, self.device, progress)
-        progress(pieces.done, pieces.count)
+            _run_children(work, self.processes, self.device, telling)
+        telling.now()
 
 
-def _run_children(work: Work, processes: int, device: str | None, progress: Progress) -> None:
+class Telling:
+    """Tells how much is done; where counting takes long, because there are many pieces, less often."""
+
+    def __init__(self, pieces: Pieces, progress: Progress) -> None:
+        self.pieces, self.progress = pieces, progress
+        self.next = 0.0
+
+    def now(self) -> None:
+        """Count, and tell."""
+        begun = time.monotonic()
+        self.progress(self.pieces.done, self.pieces.count)
+        end = time.monotonic()
+        self.next = end + 50 * (end - begun)
+
+    def sometimes(self) -> None:
+        """The same, unless it would take more than a fiftieth of the time."""
+        if time.monotonic() >= self.next:
+            self.now()
+
+
+def _run_children(work: Work, processes: int, device: str | None, telling: Telling) -> None:
     context = get_context("spawn")
-    pieces = work.pieces
     threads = max(1, (os.cpu_count() or 1) // processes)
     trouble: SimpleQueue[LevtError] = context.SimpleQueue()
     children = [
@@ -92,7 +112,7 @@ def _run_children(work: Work, processes: int, device: str | None, progress: Prog
             child.start()
         while any(child.is_alive() for child in children):
             wait([child.sentinel for child in children if child.is_alive()], timeout=0.3)
-            progress(pieces.done, pieces.count)
+            telling.sometimes()
             if any(child.exitcode for child in children):
                 break
         if not trouble.empty():
