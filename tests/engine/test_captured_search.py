@@ -8,11 +8,16 @@ import torch
 
 from levt.edits.state import State
 from levt.engine.captured_search import CapturedSearch
+from levt.engine.cuda_engine import CudaSearchEngine
+from levt.engine.model import Model
+from levt.engine.torch_engine import TorchEngine
 from levt.engine.tuning import Tuning
 from levt.policy.autoregressive import Autoregressive
 from levt.policy.build import build
 from levt.policy.config import AutoregressiveConfig
+from levt.policy.folder import Tokenizers
 from levt.refine.search import SearchOptions, beam_search
+from levt.text.tokenizer import Tokenizer
 
 VOCABULARY = 30
 
@@ -31,14 +36,14 @@ def network(seed: int, **settings: Any) -> Autoregressive:
 def compare(model: Autoregressive, fast: CapturedSearch, seed: int, device: str) -> None:
     rng = random.Random(seed)
     rows = [
-        [rng.randrange(5, VOCABULARY) for _ in range(rng.randint(1, 12))] for _ in range(rng.randint(1, 5))
+        [rng.randrange(5, VOCABULARY) for _ in range(rng.randint(1, 12))]
+        for _ in range(rng.choice([1, 2, 3, 5, 11]))
     ]
     memory = model.encode(State.of(rows, width=16, device=device).y)
     options = SearchOptions(beam=rng.choice([1, 2, 4]), length_penalty=rng.choice([0.0, 1.0]))
     limits = [rng.randint(3, 20) for _ in rows]
-    for one, other in zip(
-        fast.search(memory, limits, options), beam_search(model, memory, limits, options), strict=True
-    ):
+    found = fast.search([tuple(row) for row in rows], limits, options)
+    for one, other in zip(found, beam_search(model, memory, limits, options), strict=True):
         assert [h.tokens for h in one] == [h.tokens for h in other]
         assert [h.ended for h in one] == [h.ended for h in other]
         assert [h.logp for h in one] == pytest.approx([h.logp for h in other], abs=1e-4)
@@ -52,6 +57,16 @@ def test_the_same_hypotheses_as_the_plain_search(fused: bool) -> None:
             fast = CapturedSearch(model, tuning=Tuning(fused=fused))
             for trial in range(10):
                 compare(model, fast, trial, "cpu")
+
+
+def test_texts_through_the_engine() -> None:
+    model = network(4)
+    pieces = Tokenizers.joint(Tokenizer.from_pieces([f"p{i}" for i in range(VOCABULARY - 5)]))
+    fast, plain = Model(CudaSearchEngine(model, pieces)), Model(TorchEngine(model, pieces))
+    texts = [" ".join(f"p{(i * j) % 20}" for j in range(1, 3 + i % 6)) for i in range(12)]
+    expected = [result.text for result in plain.translate(texts, beam=2)]
+    assert [result.text for result in fast.translate(texts, beam=2)] == expected
+    assert fast.score(texts, expected) == pytest.approx(plain.score(texts, expected), abs=1e-4)
 
 
 @pytest.mark.gpu

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from levt.engine.fused_step import FusedHidden
-from levt.engine.graph import FEW, HEIGHTS, WIDTHS, bucket
+from levt.engine.graph import FEW, HEIGHTS, WIDTHS, bucket, new_pool
 from levt.engine.lane import Lane, Work
 from levt.engine.stage import Reading, Stage
 from levt.engine.tuning import Tuning, compiled
@@ -47,6 +47,7 @@ class Captured:
         self.places, self.lanes = places, lanes
         self.synchronisations = 0
         """How often the host has waited for the device."""
+        self._pool = new_pool(capture=self.capture)
         self._readings: dict[tuple[int, int], Reading] = {}
         self._stages: dict[tuple[int, int, int, int], Stage] = {}
 
@@ -125,14 +126,16 @@ class Captured:
     def _reading(self, b: int, s: int) -> Reading:
         """Where sources are read that join a batch."""
         if (b, s) not in self._readings:
-            self._readings[b, s] = Reading(self.network, b, s, self.device, capture=self.capture)
+            self._readings[b, s] = Reading(
+                self.network, b, s, self.device, capture=self.capture, pool=self._pool
+            )
         return self._readings[b, s]
 
     def _stage(self, b: int, s: int, n: int, lane: int) -> Stage:
         """Where a batch lies; lanes have their own."""
         key = (b, s, n, lane)
         if key not in self._stages:
-            reading = Reading(self.network, b, s, self.device, capture=self.capture)
+            reading = Reading(self.network, b, s, self.device, capture=self.capture, pool=self._pool)
             reading.read(torch.zeros(b, s, dtype=torch.long, device=self.device))
             self._stages[key] = Stage(self.network, reading, n, capture=self.capture, states=self._states)
             self._stages[key].prepare()

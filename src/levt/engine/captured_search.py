@@ -5,20 +5,25 @@ every few tokens and follows the search exactly as ``refine.search`` defines it.
 last row was done are ignored.
 """
 
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from levt.engine import step_ops
+from levt.engine.arriving import block, sent
 from levt.engine.fused_step import FusedStep
-from levt.engine.graph import FEW, WIDTHS, Graph, bucket
+from levt.engine.graph import FEW, HEIGHTS, WIDTHS, Graph, bucket
+from levt.engine.report import to_host
+from levt.engine.stage import Reading
 from levt.engine.step_ops import Hypotheses
 from levt.engine.tuning import Tuning, compiled
 from levt.policy.autoregressive import Autoregressive
-from levt.policy.layout import Padded
-from levt.policy.memory import Memory
+from levt.refine.request import Tokens
 from levt.refine.search import Course, Hypothesis, SearchOptions
 from levt.text.specials import BOS
 
@@ -30,21 +35,13 @@ class SearchStage:
     """Searches of one shape: rows, beam, memory of one width, outputs of one width."""
 
     def __init__(
-        self,
-        network: Autoregressive,
-        memory: Memory,
-        k: int,
-        width: int,
-        *,
-        capture: bool,
-        tuning: Tuning,
+        self, network: Autoregressive, reading: Reading, k: int, width: int, *, capture: bool, tuning: Tuning
     ) -> None:
-        self.network = network
-        assert isinstance(memory.layout, Padded)
-        self.real = memory.layout.real.clone()
-        kv = {name: one.clone() for name, one in memory.kv.items()}
-        self.memory = Memory(memory.states.clone(), Padded(self.real), kv)
-        b, device = memory.rows, memory.states.device
+        """For sources that lie in a reading, in which something has been read."""
+        self.network, self.reading = network, reading
+        assert reading.memory is not None
+        self.memory = reading.memory
+        b, device = self.memory.rows, self.memory.states.device
         self.cache = network.start(self.memory, width, k)
         candidates = min(2 * k, k * network.config.target_vocabulary)
         self.state = Hypotheses(
@@ -67,13 +64,11 @@ class SearchStage:
                 self.reset()
                 graph.prepare()
 
-    def start(self, memory: Memory, limits: Int[Tensor, "b"]) -> None:
-        """Begin anew with other sources of the same shape."""
-        assert isinstance(memory.layout, Padded)
-        self.real.copy_(memory.layout.real)
-        for name, kv in self.memory.kv.items():
-            kv.copy_(memory.kv[name])
-        self.state.limit.copy_(limits)
+    def start(self, limits: Sequence[int]) -> None:
+        """Begin anew; rows beyond the limits given are not looked at."""
+        b = self.state.limit.shape[0]
+        at_once = [2] * (b - len(limits))
+        self.state.limit.copy_(sent(np.asarray([*limits, *at_once]), self.state.limit.device))
         self.reset()
 
     def reset(self) -> None:
@@ -85,12 +80,13 @@ class SearchStage:
         self.state.so_far.fill_(float("-inf"))
         self.state.so_far[:, 0] = 0
 
-    def run(self, steps: int) -> None:
-        """Some more tokens; nothing waits for the device."""
+    def run(self, done: int, steps: int) -> "Records":
+        """Some more tokens, after so many; nothing waits for the device."""
         if steps == STRIDE:
             self._several.run()
         else:
             _repeat(self._one.run, steps)
+        return Records(self.state.values[done : done + steps], self.state.places[done : done + steps])
 
     def _step(self) -> None:
         state = self.state
@@ -113,59 +109,80 @@ def _repeat(work: Callable[[], None], times: int) -> None:
         work()
 
 
+class Records:
+    """The best extensions of some steps, on their way to the host."""
+
+    def __init__(self, values: Float[Tensor, "t b c"], places: Int[Tensor, "t b c"]) -> None:
+        self._values, self._places = to_host(values), to_host(places)
+        self._event: Any = None
+        if values.is_cuda:
+            self._event = torch.cuda.Event()  # type: ignore[no-untyped-call]
+            self._event.record()
+
+    def read(self) -> Iterator[tuple[list[list[float]], list[list[int]]]]:
+        """Wait for them; step by step, the values and places of all rows."""
+        if self._event is not None:
+            self._event.synchronize()
+        return zip(self._values.tolist(), self._places.tolist(), strict=True)
+
+
 class CapturedSearch:
-    """Searches few sources at a time."""
+    """Searches sources in batches of fixed shapes."""
 
     def __init__(
         self, network: Autoregressive, *, capture: bool | None = None, tuning: Tuning | None = None
     ) -> None:
         self.network, self.tuning = network, tuning or Tuning()
-        device = next(network.parameters()).device
-        self.capture = device.type == "cuda" if capture is None else capture
+        self.device = next(network.parameters()).device
+        self.capture = self.device.type == "cuda" if capture is None else capture
         self.synchronisations = 0
         """How often the host has waited for the device."""
+        self._readings: dict[tuple[int, int], Reading] = {}
         self._stages: dict[tuple[int, int, int, int], SearchStage] = {}
 
     @staticmethod
-    def serves(memory: Memory, options: SearchOptions) -> bool:
-        """Whether these can be searched here."""
-        return 0 < memory.rows <= FEW and options.beam <= 16
+    def serves(rows: int, options: SearchOptions) -> bool:
+        """Whether so many sources can be searched here."""
+        return 0 < rows <= HEIGHTS[-1] and options.beam <= 16
 
     @torch.inference_mode()
-    def search(self, memory: Memory, limits: Sequence[int], options: SearchOptions) -> list[list[Hypothesis]]:
-        """The best outputs of every source of a padded memory."""
-        device = memory.states.device
-        wide = bucket(max(limits) - 1, WIDTHS, self.network.config.max_length)
-        b, s, k = memory.rows, memory.states.shape[1], options.beam
-        stage = self._stages.get((b, s, k, wide))
-        if stage is None:
-            stage = SearchStage(self.network, memory, k, wide, capture=self.capture, tuning=self.tuning)
-            self._stages[b, s, k, wide] = stage
-        stage.start(memory, torch.tensor(limits, device=device))
+    def search(
+        self, sources: Sequence[Tokens], limits: Sequence[int], options: SearchOptions
+    ) -> list[list[Hypothesis]]:
+        """The best outputs of every source."""
+        longest = self.network.config.max_length
+        b, k = bucket(len(sources), HEIGHTS, HEIGHTS[-1]), options.beam
+        s = bucket(2 + max(map(len, sources)), WIDTHS, longest)
+        wide = bucket(max(limits) - 1, WIDTHS, longest)
+        if (b, s) not in self._readings:
+            self._readings[b, s] = Reading(self.network, b, s, self.device, capture=self.capture)
+        reading = self._readings[b, s]
+        reading.read(sent(block(sources, s), self.device))
+        if (b, s, k, wide) not in self._stages:
+            self._stages[b, s, k, wide] = SearchStage(
+                self.network, reading, k, wide, capture=self.capture, tuning=self.tuning
+            )
+        stage = self._stages[b, s, k, wide]
+        stage.start(limits)
         courses = [Course(limit) for limit in limits]
+        # A host with many rows to follow follows some steps while the next are made, at the price of a few in vain.
+        ahead = 2 if b > FEW else 1
+        made: deque[Records] = deque()
         done = 0
         while not all(course.done for course in courses):
-            steps = min(STRIDE, wide - done)
-            stage.run(steps)
-            state = stage.state
-            self._follow(
-                courses, state.values[done : done + steps], state.places[done : done + steps], options
-            )
-            done += steps
+            while len(made) < ahead and done < wide:
+                steps = min(STRIDE, wide - done)
+                made.append(stage.run(done, steps))
+                done += steps
+            self.synchronisations += 1
+            self._follow(courses, made.popleft(), options)
         return [course.best(options) for course in courses]
 
-    def _follow(
-        self,
-        courses: Sequence[Course],
-        values: Float[Tensor, "t b c"],
-        places: Int[Tensor, "t b c"],
-        options: SearchOptions,
-    ) -> None:
+    def _follow(self, courses: Sequence[Course], records: Records, options: SearchOptions) -> None:
         """Read the records of some steps and let every course go through them."""
         v = self.network.config.target_vocabulary
-        self.synchronisations += 1
-        for step_values, step_places in zip(values.tolist(), places.tolist(), strict=True):
-            for course, row_values, row_places in zip(courses, step_values, step_places, strict=True):
+        for values, places in records.read():
+            for course, row_values, row_places in zip(courses, values, places, strict=False):
                 if not course.done:
                     found = zip(row_values, row_places, strict=True)
                     course.extend([(value, place // v, place % v) for value, place in found], options)

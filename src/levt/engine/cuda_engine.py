@@ -7,11 +7,9 @@ from typing import Any
 
 import torch
 
-from levt.edits.state import State
 from levt.engine.batching import Budget, batches
 from levt.engine.captured import Captured
 from levt.engine.captured_search import CapturedSearch
-from levt.engine.graph import FEW, WIDTHS, bucket
 from levt.engine.torch_engine import TorchEngine
 from levt.engine.torch_engine import load as load_torch
 from levt.engine.tuning import Tuning
@@ -19,7 +17,7 @@ from levt.errors import ConfigError
 from levt.policy.autoregressive import Autoregressive
 from levt.policy.folder import Tokenizers
 from levt.policy.levt import LevT
-from levt.policy.memory import Memory
+from levt.policy.post_editing import PostEditor
 from levt.refine.loop import Outcome
 from levt.refine.request import Request, Tokens
 from levt.refine.search import Hypothesis, SearchOptions
@@ -46,22 +44,19 @@ class CudaSearchEngine(TorchEngine):
         super().__init__(network, tokenizers)
         self.captured = CapturedSearch(network, capture=capture, tuning=tuning)
 
-    def encode(self, sources: Sequence[Tokens], drafts: Sequence[Tokens] | None = None) -> Memory:
-        """Read a batch; a small one at a width that has been captured."""
-        if drafts is not None or len(sources) > FEW or not sources:
-            return super().encode(sources, drafts)
-        width = bucket(2 + max(map(len, sources)), WIDTHS, self.config.max_length)
-        with torch.inference_mode():
-            memory: Memory = self.captured.network.encode(
-                State.of(sources, width=width, device=self.device).y
-            )
-        return memory
+    def encode(self, sources: Sequence[Tokens], drafts: Sequence[Tokens] | None = None) -> Any:
+        """Keep the sources: reading is part of searching."""
+        return Unread(tuple(sources))
 
-    def search(self, memory: Memory, limits: Sequence[int], options: SearchOptions) -> list[list[Hypothesis]]:
+    def search(self, memory: Any, limits: Sequence[int], options: SearchOptions) -> list[list[Hypothesis]]:
         """Beam search."""
-        if self.captured.serves(memory, options):
-            return self.captured.search(memory, limits, options)
-        return super().search(memory, limits, options)
+        if self.captured.serves(len(memory.sources), options):
+            return self.captured.search(memory.sources, limits, options)
+        return super().search(super().encode(memory.sources), limits, options)
+
+    def score(self, memory: Any, targets: Sequence[Tokens], rows: Sequence[int] | None = None) -> list[float]:
+        """One pass over all targets."""
+        return super().score(super().encode(memory.sources), targets, rows)
 
 
 class CudaEngine(TorchEngine):
@@ -112,6 +107,6 @@ def load(folder: Path, device: str | None = None, dtype: str | None = None) -> T
     plain = load_torch(folder, device or "cuda", dtype)
     if isinstance(plain.network, LevT):
         return CudaEngine(plain.network, plain.tokenizers)
-    if isinstance(plain.network, Autoregressive):
+    if isinstance(plain.network, Autoregressive) and not isinstance(plain.network, PostEditor):
         return CudaSearchEngine(plain.network, plain.tokenizers)
     return plain

@@ -1,6 +1,7 @@
 """Work that is captured as a CUDA graph when it is first run, and the buckets of shapes for which it is."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 
@@ -24,8 +25,9 @@ def bucket(size: int, sizes: Sequence[int], most: int) -> int:
 class Graph:
     """Some work that is captured when it is first run, and replayed ever after; without CUDA it just runs."""
 
-    def __init__(self, work: Callable[[], None], *, capture: bool) -> None:
-        self.work, self.capture = work, capture
+    def __init__(self, work: Callable[[], None], *, capture: bool, pool: Any = None) -> None:
+        """Graphs of one pool share their memory: they must run one after another, and leave nothing in it."""
+        self.work, self.capture, self.pool = work, capture, pool
         self._graph: torch.cuda.CUDAGraph | None = None
 
     @property
@@ -41,7 +43,7 @@ class Graph:
             self.work()
         torch.cuda.current_stream().wait_stream(side)
         self._graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self._graph):
+        with torch.cuda.graph(self._graph, pool=self.pool):
             self.work()
 
     def run(self) -> None:
@@ -53,3 +55,8 @@ class Graph:
             self.prepare()
         assert self._graph is not None
         self._graph.replay()
+
+
+def new_pool(*, capture: bool) -> Any:
+    """Memory for graphs that run one after another."""
+    return torch.cuda.graph_pool_handle() if capture else None

@@ -48,7 +48,7 @@ class Mail:
     def __init__(self, frame: Frame, *, fills: bool) -> None:
         self.fills = fills
         ints, floats = (frame.ints[:1], frame.floats[2:]) if fills else (frame.ints, frame.floats[:2])
-        self._ints, self._floats = _sent(ints), _sent(floats)
+        self._ints, self._floats = to_host(ints), to_host(floats)
 
     def edits(self) -> Edits:
         """Deletions and placeholders, in arrays of their own."""
@@ -67,7 +67,8 @@ class Mail:
         return Fills(self._ints.numpy()[0].astype(np.int32), self._floats.numpy()[0].copy())
 
 
-def _sent(tensor: Tensor) -> Tensor:
+def to_host(tensor: Tensor) -> Tensor:
+    """A tensor on its way to the host: its numbers are there after the next wait."""
     if not tensor.is_cuda:
         return tensor.clone()
     # Memory that the device may write to by itself; torch keeps it for the next letter.

@@ -10,9 +10,10 @@ from torch import Tensor
 
 from levt.engine import static_edits
 from levt.engine.arriving import Arriving, sent
-from levt.engine.graph import Graph, bucket
+from levt.engine.graph import FEW, Graph, bucket
 from levt.engine.report import Mail
 from levt.engine.static_edits import Controls, Frame
+from levt.policy.autoregressive import Autoregressive
 from levt.policy.config import Policy
 from levt.policy.layout import Padded
 from levt.policy.levt import LevT
@@ -22,11 +23,20 @@ from levt.policy.memory import Memory
 class Reading:
     """Sources of one shape, encoded in place."""
 
-    def __init__(self, network: LevT, b: int, s: int, device: torch.device, *, capture: bool) -> None:
+    def __init__(
+        self,
+        network: LevT | Autoregressive,
+        b: int,
+        s: int,
+        device: torch.device,
+        *,
+        capture: bool,
+        pool: Any = None,
+    ) -> None:
         self.network = network
         self.x = torch.zeros(b, s, dtype=torch.long, device=device)
         self.memory: Memory | None = None
-        self._graph = Graph(self._encode, capture=capture)
+        self._graph = Graph(self._encode, capture=capture, pool=pool)
 
     def _encode(self) -> None:
         memory = self.network.encode(self.x)
@@ -59,6 +69,7 @@ class Stage:
         *,
         capture: bool,
         states: Callable[..., Tensor] | None = None,
+        pool: Any = None,
     ) -> None:
         """States of n columns; ``states`` may be a faster way to do what ``network.hidden`` does."""
         self.network, self.reading = network, reading
@@ -72,9 +83,9 @@ class Stage:
             from levt.engine import edit_kernels
 
             self.steps = edit_kernels
-        self._open = Graph(self._run_open, capture=capture)
-        self._edit = Graph(self._run_edit, capture=capture)
-        self._fill = Graph(self._run_fill, capture=capture)
+        self._open = Graph(self._run_open, capture=capture, pool=pool)
+        self._edit = Graph(self._run_edit, capture=capture, pool=pool)
+        self._fill = Graph(self._run_fill, capture=capture, pool=pool)
         self._fill_at: dict[int, Graph] = {}
         self._event = torch.cuda.Event() if device.type == "cuda" else None  # type: ignore[no-untyped-call]
 
@@ -176,18 +187,20 @@ class Stage:
         self._edit.run()
         return Mail(self.frame, fills=False)
 
-    def fill(self, holes: int | None = None) -> Mail:
+    def fill(self, holes: int) -> Mail:
         """Tokens; where there are at most so many placeholders, the vocabulary is scored at no more places."""
         self._filling(holes).run()
         return Mail(self.frame, fills=True)
 
-    def _filling(self, holes: int | None) -> Graph:
+    def _filling(self, holes: int) -> Graph:
         places = self.frame.y.numel()
-        size = places if holes is None else bucket(holes, [places // 16, places // 8, places // 4], places)
-        if size == places:
+        # Where there are few places, finding the placeholders takes longer than scoring them all.
+        size = bucket(holes, [places // 16, places // 8, places // 4], places)
+        if size == places or self.frame.y.shape[0] <= FEW:
             return self._fill
         if size not in self._fill_at:
-            graph = self._fill_at[size] = Graph(partial(self._run_fill_at, size), capture=self._fill.capture)
+            graph = Graph(partial(self._run_fill_at, size), capture=self._fill.capture, pool=self._fill.pool)
+            self._fill_at[size] = graph
             if graph.fresh:
                 with self.frame.kept():
                     graph.prepare()
