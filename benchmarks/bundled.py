@@ -3,6 +3,7 @@
     python benchmarks/bundled.py decode --corpus corpora/bundled --student runs/bundled/levt-en-de \
         --teacher runs/bundled/teacher/best --out decoded.json.xz
     python benchmarks/bundled.py score decoded.json.xz cpu.json.xz > benchmarks/results/bundled_h200_202611.md
+    python benchmarks/bundled.py card decoded.json.xz --model src/levt/models/levt-en-de
 
 `decode` is short and wants a GPU; run it again with `--engine onnx-int8 --device cpu` for the CPU. `score` takes
 minutes of a CPU: TER is slow. Texts are those of the corpus's test splits, decoded from their tokens (which gives back
@@ -30,6 +31,7 @@ from levt.evaluation.metrics import bleu, chrf, ter
 from levt.evaluation.score import Score
 from levt.evaluation.surface import surface
 from levt.evaluation.table import Row, markdown
+from levt.recipes.bundled_card import bundled_card
 
 SETS = ("Multi30k 2016", "Multi30k 2017", "Tatoeba", "Europarl", "newstest2014", "FLORES devtest")
 """The test splits of the corpus, in the order in which they were prepared."""
@@ -84,17 +86,32 @@ def sets(corpus: Path, limit: int | None) -> dict[str, Set]:
 
 
 def decoded(model: Model, texts: list[str], drafts: list[str] | None, **options: Any) -> dict[str, Any]:
-    """What a model makes of texts, and how long it took."""
+    """What a model makes of texts, and how long it took; what is too long to be refined is left as it is."""
     begun = time.perf_counter()
-    results = (
-        model.translate(texts, **options) if drafts is None else model.refine(texts, draft=drafts, **options)
-    )
+    fits = list(range(len(texts)))
+    if drafts is None:
+        results = model.translate(texts, **options)
+        found = [result.text for result in results]
+    else:
+        fits = [i for i in fits if fits_whole(model, texts[i], drafts[i])]
+        chosen = [drafts[i] for i in fits]
+        results = model.refine([texts[i] for i in fits], draft=chosen, **options)
+        found = list(drafts)
+        for i, result in zip(fits, results, strict=True):
+            found[i] = result.text
     return {
-        "texts": [result.text for result in results],
+        "texts": found,
+        "too_long": len(texts) - len(fits),
         "iterations": sum(result.iterations for result in results) / max(len(results), 1),
         "passes": sum(result.passes for result in results) / max(len(results), 1),
         "seconds": time.perf_counter() - begun,
     }
+
+
+def fits_whole(model: Model, text: str, draft: str) -> bool:
+    """Whether a text and its draft go through the network in one piece."""
+    tokenizers, room = model.engine.tokenizers, model.engine.config.max_length - 2
+    return len(tokenizers.source.encode(text)) <= room and len(tokenizers.target.encode(draft)) <= room
 
 
 def decode(given: argparse.Namespace) -> None:
@@ -127,19 +144,25 @@ def decode(given: argparse.Namespace) -> None:
             rng = random.Random(f"{name} {rate}")
             drafts = [corrupted(text, rate, pool, rng) for text in test.references]
             keep(label, f"repair {rate:.0%}", name, decoded(student, test.sources, drafts), drafts=drafts)
+    write(given.out, tests, outputs, where)
     if given.teacher is not None:
         teacher = load(given.teacher, device=given.device, budget=how["budget"])
         for name, test in tests.items():
             for beam in (1, 4):
                 found = decoded(teacher, test.sources, None, beam=beam)
                 keep(f"teacher, {'greedy' if beam == 1 else f'beam {beam}'}", "translate", name, found)
+    write(given.out, tests, outputs, where)
+
+
+def write(path: Path, tests: dict[str, Set], outputs: list[dict[str, Any]], where: str) -> None:
+    """Keep all outputs so far."""
     whole = {
         "versions": f"levt {levt.__version__}, torch {torch.__version__}, Python {platform.python_version()}, {where}",
         "sets": {name: vars(test) for name, test in tests.items()},
         "outputs": outputs,
     }
-    given.out.write_bytes(lzma.compress(json.dumps(whole, ensure_ascii=False).encode()))
-    print(f"{given.out}: {given.out.stat().st_size / 1e6:.1f} MB")
+    path.write_bytes(lzma.compress(json.dumps(whole, ensure_ascii=False).encode()))
+    print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
 
 
 def measured(texts: list[str], test: dict[str, list[str]]) -> tuple[Score, ...]:
@@ -196,6 +219,19 @@ def score(given: argparse.Namespace) -> None:
             print(f"| {output['set']} | {output['system']} | {100 * sum(same) / len(same):.1f} % |")
 
 
+def card(given: argparse.Namespace) -> None:
+    """Write the model's card with what was measured."""
+    file = json.loads(lzma.decompress(given.file.read_bytes()))
+    scores = {}
+    for output in file["outputs"]:
+        system, name = output["system"], output["set"]
+        if output["task"] == "translate" and "γ" not in system and "greedy" not in system:
+            found = bleu(output["texts"], file["sets"][name]["references"])
+            edits = f", {output['iterations']:.2f} iterations" if system.startswith("LevT") else ""
+            scores[f"{name}, {system}"] = f"BLEU {found.value:.1f}{edits} ({found.signature})"
+    (given.model / "README.md").write_text(bundled_card(scores).render(), encoding="utf-8")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     verbs = parser.add_subparsers(required=True)
@@ -209,6 +245,10 @@ def main() -> None:
     first.add_argument("--penalties", type=float, nargs="+", default=[0.0, 0.5, 1.0])
     first.add_argument("--limit", type=int)
     first.set_defaults(do=decode)
+    third = verbs.add_parser("card")
+    third.add_argument("file", type=Path)
+    third.add_argument("--model", type=Path, required=True)
+    third.set_defaults(do=card)
     second = verbs.add_parser("score")
     second.add_argument("files", type=Path, nargs="+")
     second.set_defaults(do=score)

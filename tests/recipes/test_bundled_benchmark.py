@@ -45,6 +45,9 @@ def test_decode_and_score(
         "iterations", "### test, 10%", "### test, 30%", "| test | LevT, CPU, torch | ", "nrefs:1",
     ):  # fmt: skip
         assert words in page, words
+    monkeypatch.setattr(sys, "argv", ["bundled.py", "card", str(out), "--model", str(student)])
+    benchmark.main()
+    assert "teacher, beam 4 | BLEU" in (student / "README.md").read_text("utf-8")
 
 
 def test_drafts_are_corrupted_at_their_rate(benchmark: ModuleType) -> None:

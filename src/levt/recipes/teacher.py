@@ -42,7 +42,7 @@ class Teaching:
         """Load the teacher and the corpus."""
         store, tokenizers = Store.open(self.corpus / TRAIN), Tokenizers(*load_tokenizers(self.corpus))
         size = self.settings.batch_size
-        budget = Budget(rows=size, tokens=max(128 * size, 8_192), window=max(4_096, self.settings.shard))
+        budget = Budget(rows=size, tokens=max(64 * size, 8_192), window=max(4_096, self.settings.shard))
         model = load(self.teacher, device=device, engine=self.engine, budget=budget)
         writer = Writer(model, store, tokenizers, self.settings, longest=longest_target(self.corpus))
 
