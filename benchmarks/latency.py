@@ -34,6 +34,8 @@ from levt.text.tokenizer import Tokenizer
 VOCABULARY = 32_000
 FIRST, SECOND = 100, 200
 """Tokens that mark what was written in the first and in the second iteration."""
+SURE = 1e4
+"""A score that no random network gives; put in one place, so that the answer costs as good as nothing."""
 
 
 class Scripted(LevT):
@@ -46,31 +48,26 @@ class Scripted(LevT):
 
     def delete_logits(self, h: Tensor) -> Tensor:
         """Delete three tokens of the first iteration."""
-        logits = super().delete_logits(h)
         place = torch.arange(self.state.shape[1], device=h.device)
         gone = (self.state == FIRST) & (place >= 5) & (place < 8)
-        return torch.stack([logits[..., 0] * 0, torch.where(gone, 9.0, -9.0) + logits[..., 1] * 0], -1)
+        return super().delete_logits(h).scatter_(-1, gone.long().unsqueeze(-1), SURE)
 
     def placeholder_logits(self, h: Tensor) -> Tensor:
         """Open 26 placeholders in an empty canvas, three where three are missing."""
-        logits = super().placeholder_logits(h) * 0
-        missing = 28 - (self.state != PAD).sum(1)
-        gap = torch.where(missing == 26, 0, 4).view(-1, 1, 1)
-        places = torch.arange(logits.shape[1], device=h.device).view(1, -1, 1)
-        counts = torch.arange(logits.shape[2], device=h.device).view(1, 1, -1)
-        wanted = torch.where(places == gap, missing.view(-1, 1, 1), 0)
-        return logits + torch.where(counts == wanted, 9.0, 0.0)
+        missing = 28 - (self.state != PAD).sum(1, keepdim=True)
+        gap = torch.where(missing == 26, 0, 4)
+        places = torch.arange(self.state.shape[1] - 1, device=h.device)
+        wanted = torch.where((places == gap) & (missing > 0), missing.clamp(max=26), 0)
+        return super().placeholder_logits(h).scatter_(-1, wanted.unsqueeze(-1), SURE)
 
     def token_logits(self, h: Tensor) -> Tensor:
         """Write one token in the first iteration, another in the second."""
-        logits = super().token_logits(h) * 0
+        logits = super().token_logits(h)
         first = (self.state == PLH).sum(1) == 26
-        column = torch.arange(logits.shape[-1], device=h.device)
         chosen = torch.where(first, FIRST, SECOND).view(-1, 1, 1)
-        if h.dim() == 2:
-            # At some places alone: which rows they are in is not said, but all rows are alike.
-            chosen = chosen[:1, 0]
-        return logits + torch.where(column == chosen, 9.0, 0.0)
+        # At some places alone: which rows they are in is not said, but all rows are alike.
+        chosen = chosen[:1, 0] if h.dim() == 2 else chosen
+        return logits.scatter_(-1, chosen.expand(*h.shape[:-1], 1), SURE)
 
 
 def tokenizers() -> Tokenizers:
