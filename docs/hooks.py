@@ -1,4 +1,4 @@
-"""What MkDocs does beside turning Markdown into pages: generated pages, and a navigation of what is there.
+"""What MkDocs does beside turning Markdown into pages: generated pages, and links that hold in both places.
 
 Pages that lie elsewhere in the repository (the changelog, the results of the benchmarks) get a place in the site,
 and links to them are turned there. The reference is made from the code at every build, so it cannot be stale.
@@ -18,6 +18,13 @@ ROOT = Path(__file__).parents[1]
 HERE = str(Path(__file__).parent)
 
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s#]+)(#[^()\s]*)?\)")
+MADE = {
+    "benchmarks/results": "results/index.md",
+    "src/levt/__init__.pyi": "reference/api.md",
+    "src/levt/cli": "reference/cli.md",
+    "src/levt/serving/schema.py": "reference/http.md",
+}
+"""The pages that are made from the code, and from what: a link to that leads to the page."""
 FENCE = re.compile(r"^(`{3,}).*?^\1`*\s*$", re.M | re.S)
 
 
@@ -51,32 +58,27 @@ def generated() -> dict[str, str]:
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Leave out of the navigation what is not there; put under "More" what nobody listed."""
+    """Add to the navigation the results, and under "More" what nobody listed."""
     docs = Path(config.docs_dir)
-    there = {path.relative_to(docs).as_posix() for path in docs.rglob("*.md")}
-    there |= {"reference/api.md", "reference/cli.md", "reference/http.md", "results/index.md"}
+    there = {path.relative_to(docs).as_posix() for path in docs.rglob("*.md")} | set(MADE.values())
     there |= {place for place in elsewhere() if place.endswith(".md")}
     listed: set[str] = set()
 
-    def pruned(entry: Any) -> Any:
+    def note(entry: Any) -> None:
         if isinstance(entry, str):
             listed.add(entry)
-            return entry if entry in there else None
-        if isinstance(entry, dict):
-            kept = {title: pruned(below) for title, below in entry.items()}
-            return {title: below for title, below in kept.items() if below} or None
-        return [below for below in map(pruned, entry) if below]
+        else:
+            for below in entry.values() if isinstance(entry, dict) else entry:
+                note(below)
 
-    nav = pruned(config.nav)
+    note(config.nav)
     more = sorted(there - listed)
     results = [page for page in more if page.startswith("results/")]
-    for entry in nav:
-        if "Results" in entry and results:
+    for entry in config.nav or []:
+        if "Results" in entry:
             entry["Results"] = ["results/index.md", *results]
     if others := [page for page in more if page not in results]:
-        nav.append({"More": others})
-    config.nav = nav
-    config.extra["pending"] = sorted(listed - there)
+        config.nav.append({"More": others})
     return config
 
 
@@ -90,11 +92,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Turn links to where a file is in the site; of links to pages that are still to come only the words stay."""
+    """Turn links to where a file is in the site; what has no place there is named instead."""
     here = page.file.src_uri
     lies = elsewhere().get(here, f"docs/{here}")
-    places = {lies: place for place, lies in elsewhere().items()}
-    pending = set(config.extra["pending"])
+    places = {lies: place for place, lies in elsewhere().items()} | MADE
 
     def turned(match: re.Match[str]) -> str:
         image, words, target, anchor = match[1], match[2], match[3], match[4] or ""
@@ -102,8 +103,6 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
             return match[0]
         wanted = normpath(str(PurePosixPath(lies).parent / target))
         place = places.get(wanted) or (wanted.removeprefix("docs/") if wanted.startswith("docs/") else None)
-        if place in pending:
-            return words
         if place is None and (ROOT / wanted).exists():
             return f"`{wanted}`" if words.strip("`") == wanted else f"{words} (`{wanted}`)"
         if place is None:

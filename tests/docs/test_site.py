@@ -1,6 +1,7 @@
 """The documentation site: it builds without a warning and without network, and no link in it is dead."""
 
 import os
+import re
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -10,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from page_shell import ROOT
 
+FENCED = re.compile(r"^(`{3,}).*?^\1`*\s*$", re.M | re.S)
 NO_NETWORK = """
 import socket, sys
 def refuse(*_args, **_more):
@@ -104,3 +106,15 @@ def test_every_guide_and_concept_is_in_the_navigation(site: Path) -> None:
     start = Reader(site / "index.html").links
     below = [page for part in ("guides", "concepts") for page in (ROOT / "docs" / part).glob("*.md")]
     assert [page for page in below if f"{page.parent.name}/{page.stem}.html" not in start] == []
+
+
+def test_links_hold_in_the_repository_too() -> None:
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    link = re.compile(r"\]\((?!\w+:)([^()\s#]+)(?:#[^()\s]*)?\)")
+    dead = [
+        f"{page.relative_to(ROOT)}: {target}"
+        for page in pages
+        for target in link.findall(FENCED.sub("", page.read_text(encoding="utf-8")))
+        if not (page.parent / target).exists()
+    ]
+    assert dead == []
