@@ -31,7 +31,10 @@ def age(folder: Path, seconds: float) -> None:
 def test_a_jump_between_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], seconds: float
 ) -> None:
-    teacher, model = save_tiny(tmp_path / "teacher", "autoregressive"), save_tiny(tmp_path / "model", seed=3)
+    teacher, model = (
+        save_tiny(tmp_path / "teacher", "autoregressive", max_length=32),
+        save_tiny(tmp_path / "model", seed=3),
+    )
     distill = ["distill", str(teacher), str(corpus(tmp_path, 8)), "--shard", "2", "--beam", "1", "--device", "cpu",
                "--out"]  # fmt: skip
     translate = ["translate", "--model", str(model), "--input", str(write_lines(tmp_path / "big.txt", 8)),

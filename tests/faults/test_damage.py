@@ -122,7 +122,7 @@ def test_shards(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     "an error that names the file; without it, it goes on",
 )
 def test_pieces(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    teacher = save_tiny(tmp_path / "teacher", "autoregressive")
+    teacher = save_tiny(tmp_path / "teacher", "autoregressive", max_length=32)
     call = [
         "distill",
         str(teacher),

@@ -15,16 +15,16 @@ from tiny_models import TOKENIZERS, save_tiny
     "full disk", "prepare", "an error that says so; nothing is left behind, and with room it is made"
 )
 def test_full_for_prepare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    files = [str(write_lines(tmp_path / f"train.{side}", 30_000, seed)) for seed, side in enumerate("ab")]
+    files = [str(write_lines(tmp_path / f"train.{side}", 4_000, seed)) for seed, side in enumerate("ab")]
     TOKENIZERS.target.save(tmp_path / "tokenizer.json")
-    with mounted(tmp_path / "disk", "-o", "size=512k") as disk:
+    with mounted(tmp_path / "disk", "-o", "size=96k") as disk:
         call = ["prepare", "--train", *files, "--tokenizer", str(tmp_path / "tokenizer.json"), "--out"]
         said = refused([*call, str(disk / "out")], capsys)
         assert "cannot be written: No space left on device" in said
         assert "hint: nothing was left behind" in said
         assert not list(disk.iterdir())
     main([*call, str(tmp_path / "out")])
-    assert len(Store.open(tmp_path / "out" / "train")) == 30_000
+    assert len(Store.open(tmp_path / "out" / "train")) == 4_000
 
 
 @pytest.mark.fault(
@@ -56,7 +56,7 @@ def test_full_for_translate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     "full disk", "distill", "an error that says so; finished pieces stay, and with room it goes on"
 )
 def test_full_for_distill(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    teacher = save_tiny(tmp_path / "teacher", "autoregressive")
+    teacher = save_tiny(tmp_path / "teacher", "autoregressive", max_length=32)
     call = [
         "distill",
         str(teacher),
@@ -86,7 +86,7 @@ def test_full_for_distill(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_read_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A disk that is mounted so: permissions do not bind root, who may run the tests."""
     model = str(save_tiny(tmp_path / "model"))
-    teacher = str(save_tiny(tmp_path / "teacher", "autoregressive"))
+    teacher = str(save_tiny(tmp_path / "teacher", "autoregressive", max_length=32))
     file, prepared = str(write_lines(tmp_path / "a.txt", 3)), str(corpus(tmp_path, 3))
     with mounted(tmp_path / "disk", "-o", "ro") as disk:
         for call in (

@@ -85,7 +85,7 @@ def children() -> list[int]:
     "finished pieces are kept; run again, the corpus of an uninterrupted run",
 )
 def test_distill(tmp_path: Path) -> None:
-    teacher = save_tiny(tmp_path / "teacher", "autoregressive")
+    teacher = save_tiny(tmp_path / "teacher", "autoregressive", max_length=32)
     call = [
         "distill",
         str(teacher),

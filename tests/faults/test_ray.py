@@ -47,7 +47,10 @@ def on_two_nodes(calls: list[list[str]], log: Path) -> None:
 def test_a_worker_is_killed(tmp_path: Path) -> None:
     pytest.importorskip("ray")
     log = tmp_path / "log"
-    model, teacher = save_tiny(tmp_path / "model", seed=3), save_tiny(tmp_path / "teacher", "autoregressive")
+    model, teacher = (
+        save_tiny(tmp_path / "model", seed=3),
+        save_tiny(tmp_path / "teacher", "autoregressive", max_length=32),
+    )
     translate = ["translate", "--model", str(model), "--input", str(write_lines(tmp_path / "big.txt", 240)),
                  "--shard-lines", "20", "--output"]  # fmt: skip
     distill = ["distill", str(teacher), str(corpus(tmp_path, 12)), "--shard", "2", "--beam", "1", "--out"]
