@@ -47,7 +47,9 @@ def megabytes(config: LevTConfig, dtype: str) -> float:
 
 def main() -> None:
     print("# Sizes of a student\n\n`python benchmarks/bundled_sizes.py`\n")
-    print("| vocabulary | width | hidden | layers | sharing (delete exit) | parameters M | fp16 MB | int8 MB | fits |")
+    print(
+        "| vocabulary | width | hidden | layers | sharing (delete exit) | parameters M | fp16 MB | int8 MB | fits |"
+    )
     print("|---:|---:|---:|---|---|---:|---:|---:|---|")
     for vocabulary, fields in CANDIDATES:
         config = LevTConfig(
