@@ -19,12 +19,14 @@ from statistics import median
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from latency import VOCABULARY, autoregressive, scripted, tokenizers
 from levt.engine.captured import Captured
 from levt.engine.cuda_engine import CudaEngine, CudaSearchEngine
 from levt.engine.engine import load_engine
 from levt.engine.graph import Graph
+from levt.engine.stage import Stage
 from levt.refine.options import Options
 from levt.refine.request import Request, Tokens
 from levt.refine.search import SearchOptions
@@ -79,27 +81,43 @@ def measured(
 
 
 def host_only(batch: int, rounds: int) -> None:
-    """Time of the host alone: everything but the captured work, which on a GPU runs by itself."""
+    """Time of the host alone: everything but the captured work, which on a GPU runs by itself.
+
+    The work is done once; after that what it left in the frame is put there again, so that no network stands between
+    the host and its caches.
+    """
     torch.set_num_threads(1)
-    network = scripted(
-        "cpu", torch.float32, vocabulary=300, width=8, hidden=8, heads=1, encoder_layers=1, decoder_layers=1
-    )
-    device_s = 0.0
-    work = Graph.run
+    size = {"width": 8, "hidden": 8, "heads": 1, "encoder_layers": 1, "decoder_layers": 1}
+    network = scripted("cpu", torch.float32, vocabulary=300, **size)
+    engine = Captured(network, places=batch * 32, lanes=1)
+    requests = [
+        Request(source=tuple(range(200, 226)), options=Options(max_iterations=2)) for _ in range(batch)
+    ]
+    engine.refine(requests)
+    tape: list[tuple[Tensor, Tensor]] = []
+    work, number, device_s, recording = Graph.run, 0, 0.0, True
 
     def run(graph: Graph) -> None:
-        nonlocal device_s
+        nonlocal number, device_s
         began = time.process_time()
-        work(graph)
+        stage = getattr(graph.work, "func", graph.work).__self__
+        if isinstance(stage, Stage):
+            frame = stage.frame
+            if recording:
+                work(graph)
+                tape.append((frame.ints.clone(), frame.floats.clone()))
+            else:
+                frame.ints.copy_(tape[number][0])
+                frame.floats.copy_(tape[number][1])
+                number += 1
         device_s += time.process_time() - began
 
     Graph.run = run  # type: ignore[method-assign]
-    source = tuple(range(200, 226))
-    requests = [Request(source=source, options=Options(max_iterations=2)) for _ in range(batch)]
-    engine = Captured(network, places=batch * 32, lanes=1)
+    engine.refine(requests)
+    recording, engine.synchronisations = False, 0
     times, reading = [], []
     for _ in range(rounds):
-        device_s, began = 0.0, time.process_time()
+        number, device_s, began = 0, 0.0, time.process_time()
         outcomes = engine.refine(requests)
         times.append((time.process_time() - began - device_s) * 1e3)
         began = time.process_time()

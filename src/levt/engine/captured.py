@@ -61,13 +61,21 @@ class Captured:
         """Algorithm 2 for each of the requests."""
         outcomes = [Outcome(request, Rounds(), request.draft) for request in requests]
         positions = self.network.config.max_length
-        limits = [r.options.limit(len(r.source) + 2, len(r.draft) + 2, positions) for r in requests]
         few = len(requests) <= FEW
         if few and requests:
             sources = bucket(2 + max(len(r.source) for r in requests), WIDTHS, positions)
+        limits: list[int] = []
         groups: dict[int, list[int]] = {}
-        for i, (request, limit) in enumerate(zip(requests, limits, strict=True)):
-            groups.setdefault(self._width(request, limit, few=few), []).append(i)
+        # Many requests are alike in everything that counts here.
+        known: dict[tuple[int, int, int], tuple[int, int]] = {}
+        for i, request in enumerate(requests):
+            alike = (len(request.source), len(request.draft), id(request.options))
+            if alike not in known:
+                limit = request.options.limit(len(request.source) + 2, len(request.draft) + 2, positions)
+                known[alike] = limit, self._width(request, limit, few=few)
+            limit, width = known[alike]
+            limits.append(limit)
+            groups.setdefault(width, []).append(i)
         if few and groups:
             groups = {max(groups): list(range(len(requests)))}
         while groups:

@@ -81,8 +81,8 @@ class Lane:
     def _launch(self) -> None:
         ledger, pending = self.ledger, self.ledger.pending
         self._fills = None
-        if pending is not None and pending.fills:
-            self._fills = self.stage.fill(int(pending.edits.counts.sum()))
+        if pending is not None and pending.holes:
+            self._fills = self.stage.fill(pending.holes)
         goes_on = bool(ledger.alive.any())
         blank = self._replace()
         if ledger.alive.any():
@@ -100,6 +100,8 @@ class Lane:
         free = np.nonzero(~ledger.alive)[0].tolist()
         goes_on = len(free) < len(ledger.alive)
         taken = min(len(free), len(waiting))
+        if not goes_on and not taken:
+            return True
         if goes_on and taken * WORTH < len(ledger.alive):
             taken = 0
         numbers = [waiting.popleft() for _ in range(taken)]

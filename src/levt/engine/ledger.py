@@ -35,10 +35,8 @@ class Pending:
     goes_on: Array
     """Rows that will have another iteration, unless this one led to a state seen before."""
 
-    @property
-    def fills(self) -> bool:
-        """Whether there is anything to fill."""
-        return bool(self.edits.counts[self.going].any())
+    holes: int
+    """Placeholders in all rows; none where nobody is interested in any."""
 
 
 class Ledger:
@@ -163,7 +161,8 @@ class Ledger:
         self.passes += going * (1 + inserts)
         goes_on = going & changed & (self.number - self.since + 1 < self.most)
         self.pending = Pending(
-            self.number, self.owners.copy(), self.since.copy(), self.passes.copy(), edits, going, changed, goes_on
+            self.number, self.owners.copy(), self.since.copy(), self.passes.copy(), edits, going, changed, goes_on,
+            int(edits.counts.sum()) if (going & inserts).any() else 0,
         )  # fmt: skip
         if repeated.any():
             self._stop(self.pending, np.nonzero(repeated)[0], self.y, np.full(b, "repeated"))
