@@ -19,7 +19,7 @@ from levt.serving.client import Batches, Client, Item, Patience
 from levt.serving.limits import Limits
 from tiny_models import LINES, save_tiny, tiny
 
-TEXTS = [*LINES, "", "  ", "Two\u2028cats\x85sleep.", *(f"Dog {i}." for i in range(40))]
+TEXTS = [*LINES, "", "  ", "Two\u2028cats\x85sleep.", *(f"Dog {i}." for i in range(14))]
 
 
 class Shell:

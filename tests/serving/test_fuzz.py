@@ -33,7 +33,7 @@ PROBES: list[tuple[str, dict[str, Any]]] = [
 
 
 def asking(address: str) -> httpx.Client:
-    return httpx.Client(base_url=address, timeout=30, trust_env=False)
+    return httpx.Client(base_url=address, timeout=60, trust_env=False, verify=False)
 
 
 def answers(address: str) -> list[Any]:

@@ -39,7 +39,9 @@ def expected(live: Live, path: str, body: dict[str, Any]) -> list[str]:
 async def clients(live: Live, works: list[list[tuple[str, dict[str, Any]]]]) -> list[list[list[str]]]:
     async def client(own: list[tuple[str, dict[str, Any]]]) -> list[list[str]]:
         answers = []
-        async with httpx.AsyncClient(base_url=live.address, timeout=60, trust_env=False) as http:
+        async with httpx.AsyncClient(
+            base_url=live.address, timeout=60, trust_env=False, verify=False
+        ) as http:
             for path, body in own:
                 response = await http.post(path, json=body)
                 assert response.status_code == 200, response.text
@@ -59,7 +61,7 @@ def test_sixty_four_clients() -> None:
         steps = registry.get_sample_value("levt_batch_rows_count") or 1
         assert rows / steps > 4, "iterations are shared"
         # A sample is compared, all would take long: one by one is what the server avoids.
-        for c in random_.sample(range(CLIENTS), 12):
+        for c in random_.sample(range(CLIENTS), 8):
             for (path, body), answer in zip(works[c], answers[c], strict=True):
                 assert answer == expected(live, path, body)
     assert sum(map(len, answers)) == CLIENTS * REQUESTS
