@@ -110,8 +110,8 @@ def test_mistakes_end_with_a_message(
     assert message in shown.err + shown.out
 
 
-def train_until(folder: Path, told: Connection, gate: int, *command: str) -> None:
-    """The command in a process of its own, which tells every step; after so many it stays where it is."""
+def train_until(folder: Path, told: Connection, gate: int, ask: bool, *command: str) -> None:
+    """The command in a process of its own, which tells every step; after so many it asks itself to stop, or waits."""
     os.chdir(folder)
     original, made = FlatWeights.step, [0]
 
@@ -119,8 +119,11 @@ def train_until(folder: Path, told: Connection, gate: int, *command: str) -> Non
         original(weights)
         made[0] += 1
         told.send(made[0])
-        if made[0] >= gate:
-            time.sleep(600)
+        if made[0] == gate:
+            if ask:
+                signal.raise_signal(signal.SIGTERM)
+            else:
+                time.sleep(600)
 
     FlatWeights.step = step  # type: ignore[method-assign]
     main(["train", *command])
@@ -138,21 +141,21 @@ def test_killed_ten_times_it_ends_as_if_nothing_had_been(folder: Path) -> None:
         here, there = CONTEXT.Pipe()
         # It is killed some steps on, at any moment of a step or of writing what it has.
         steps = rng.randint(1, 5) if life < 11 else 10_000
-        process = begin(train_until, folder, there, steps + 3, "toy.py:levt", "--out", "pieces", *LONG)
+        process = begin(
+            train_until, folder, there, steps + 3, life == 5, "toy.py:levt", "--out", "pieces", *LONG
+        )
         there.close()
         try:
             if life == 11:
                 process.join(timeout=120)
                 assert process.exitcode == 0
                 break
-            while here.poll(120) and here.recv() < steps:
-                pass
             if life == 5:
-                assert process.pid is not None
-                os.kill(process.pid, signal.SIGTERM)
                 process.join(timeout=120)
                 assert process.exitcode == 0
             else:
+                while here.poll(120) and here.recv() < steps:
+                    pass
                 time.sleep(rng.uniform(0, 0.03))
                 process.kill()
                 process.join()

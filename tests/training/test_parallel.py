@@ -63,6 +63,22 @@ def test_many_are_one(store: Path, tmp_path: Path, kind: str, sharding: str, siz
 
 
 @pytest.mark.slow
+def test_half_precision(store: Path, tmp_path: Path) -> None:
+    """Weights are kept in single precision and rounded for the passes, in parts as in whole."""
+    settings = {"micro_batches": 2, "max_steps": 3, "precision": "bf16"}
+    alone = worker.learn(store, tmp_path / "1", "ar", settings)
+    one, two = together(worker.learn, 2, store, tmp_path / "2", "ar", {**settings, "sharding": "shard"})
+    assert all(torch.equal(one[name], two[name]) for name in two if name != "held")
+    for name in ("token", "gradient_norm"):
+        torch.testing.assert_close(one[name], alone[name], rtol=0.02, atol=0.0)
+    exact = worker.learn(store, tmp_path / "exact", "ar", {**settings, "precision": "fp32"})
+    assert not torch.equal(one["token"], exact["token"])
+    weights = [tensor for name, tensor in one.items() if name.startswith("weight.")]
+    assert all(tensor.dtype == torch.float32 for tensor in weights)
+    assert any(not torch.equal(tensor, tensor.bfloat16().float()) for tensor in weights)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("sharding", ["replicate", "shard"])
 def test_all_end_together(store: Path, tmp_path: Path, sharding: str) -> None:
     one, two = together(worker.end_together, 2, store, tmp_path, sharding)

@@ -11,9 +11,10 @@ from small_runs import config, copy_store, trainer
 from test_parallel import close
 
 from levt.data.store import Store
-from levt.errors import ModelError
+from levt.errors import ConfigError, ModelError
 from levt.training.checkpoint import checkpoint_path, checkpoints
 from levt.training.loop import Trainer
+from levt.training.sharded_checkpoint import storage
 from warm_processes import Found, together
 
 SETTINGS = {"micro_batches": 12, "tokens": 64, "ema": 0.9, "save_every": 2}
@@ -117,6 +118,14 @@ def test_a_failed_write_is_told_by_all_and_leaves_the_old_one(store: Path, tmp_p
     run = trainer(Store.open(store), tmp_path, config(max_steps=4))
     run.lock.release()
     assert run.standing.step == 4
+
+
+def test_an_old_torch_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has only the storage that pickles."""
+    monkeypatch.setattr(torch, "__version__", "2.8.0+cpu")
+    with pytest.raises(ConfigError, match=r"need torch 2\.9 or newer") as caught:
+        storage()
+    assert "--training.sharding replicate" in str(caught.value)
 
 
 class Bomb:

@@ -265,7 +265,8 @@ class Trainer:
             for name, tensor in self.weights.whole(averaged=averaged):
                 if self.world.first:
                     named[name].copy_(tensor)
-        self.judged.to(self.device)
+        if self.world.first:
+            self.judged.to(self.device)
 
     def _validate(self, log: Log, what: str = "", *, averaged: bool = True) -> None:
         """Judge the weights of now; keep them if they are the best so far."""

@@ -22,6 +22,7 @@ from torch import Tensor
 from torch.distributed.checkpoint.api import CheckpointException
 from torch.distributed.checkpoint.state_dict_loader import load
 from torch.distributed.checkpoint.state_dict_saver import async_save
+from torch.torch_version import TorchVersion
 
 from levt.errors import ConfigError, LevtError
 from levt.policy.atomic import replace_folder, sync
@@ -124,12 +125,9 @@ def read_shards(folder: Path, weights: Weights, world: World) -> None:
 
 def storage() -> ModuleType:
     """Torch's safetensors storage; an older torch can keep the places of the parts only in a pickle."""
-    try:
-        module = importlib.import_module("torch.distributed.checkpoint.hf_storage")
-        module.HuggingFaceStorageWriter  # noqa: B018
-    except (ImportError, AttributeError) as error:
+    if TorchVersion(torch.__version__) < "2.9":
         raise ConfigError(
             f"sharded checkpoints need torch 2.9 or newer, this is {torch.__version__}",
             hint="upgrade torch, or use --training.sharding replicate",
-        ) from error
-    return module
+        )
+    return importlib.import_module("torch.distributed.checkpoint.hf_storage")
