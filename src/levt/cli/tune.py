@@ -1,15 +1,20 @@
-"""``levt tune``: choose γ on a dev set."""
+"""``levt tune``: choose γ, or with drafts the reluctance to edit, on a dev set."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import tyro
 
 from levt.evaluation.scorers import MetricName, Tokenize
 
+if TYPE_CHECKING:
+    from levt.engine.model import Model
+
 
 def tune(
     model: tyro.conf.Positional[str],
     dev: tuple[Path, Path],
+    draft: Path | None = None,
     penalties: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0),
     metric: MetricName = "bleu",
     tokenize: Tokenize | None = None,
@@ -23,10 +28,13 @@ def tune(
     Example: levt tune runs/multi30k-levt/best --dev val.en val.de
 
     A larger γ makes longer texts. The paper chooses from 0 to 3. Use the result with --empty-gap-penalty.
+    With --draft, min_edit is chosen instead: the lowest TER of those values with which neither BLEU nor TER is worse
+    than the drafts and one is better by more than chance; 1, leave alone, where there is none. Use it with --min-edit.
 
     Args:
         model: Name of a bundled model, a model folder, or an id of the hub (user/name).
         dev: Two files of texts, sources and references, line by line.
+        draft: A file of drafts, line by line: choose the reluctance to edit them.
         penalties: Every γ to try, between 0 and 3.
         metric: What decides.
         tokenize: How the metric finds words, for a language without spaces; by default its own way.
@@ -52,8 +60,12 @@ def tune(
             f"{dev[0]} has {len(sources)} lines, {dev[1]} has {len(references)}",
             hint="line i of one must belong to line i of the other",
         )
+    opened = open_model(model, engine="torch", device=device, dtype=dtype, batch_size=batch_size)
+    if draft is not None:
+        _reluctance(opened, sources, read(draft), references, json=json)
+        return
     found = run(
-        open_model(model, engine="torch", device=device, dtype=dtype, batch_size=batch_size),
+        opened,
         sources,
         references,
         by,
@@ -61,3 +73,26 @@ def tune(
         progress=lambda text: print(text, file=sys.stderr, flush=True),
     )
     print(dumps(asdict(found)) if json else f"{found.penalty:g}")
+
+
+def _reluctance(
+    model: "Model", sources: list[str], drafts: list[str], references: list[str], *, json: bool
+) -> None:
+    """Choose min_edit and print it."""
+    import sys
+    from dataclasses import asdict
+    from json import dumps
+
+    from levt.recipes.post_editing_dial import calibrate_model
+    from levt.recipes.post_editing_triples import Triples
+
+    triples = Triples(sources, drafts, references)
+    found = calibrate_model(model, triples, progress=lambda text: print(text, file=sys.stderr, flush=True))
+    for one in found.tried:
+        verdict = "helps" if one.allowed else "does not help"
+        print(
+            f"{one.min_edit:g}: BLEU {one.bleu.value:.2f}, TER {one.ter.value:.2f}, {verdict}",
+            file=sys.stderr,
+        )
+    print(f"drafts: BLEU {found.bleu.value:.2f}, TER {found.ter.value:.2f}", file=sys.stderr)
+    print(dumps(asdict(found)) if json else f"{found.min_edit:g}")
