@@ -89,7 +89,7 @@ def serve(
         # Texts are shared out among threads; threads inside an operation would only wait for each other.
         torch.set_num_threads(1)
     budget = Budget(rows=rows, tokens=tokens)
-    service = Service(loaded, Path(model).name or model, limits, budget, threads)
+    service = Service(loaded, served_name(model), limits, budget, threads)
     local = host in LOCAL
     # On loopback only the names of this machine are answered to: a page that makes its own name point here is not.
     hosts = (*LOCAL, *allow_host) if local else ((host, *allow_host) if allow_host else None)
@@ -104,6 +104,16 @@ def serve(
             gate, begun=lambda: print(f"levt listens on {address} (the end is Ctrl-C)", file=sys.stderr)
         )
         server.run(sockets=[listening])
+
+
+def served_name(model: str) -> str:
+    """What a model is called by its clients: its folder, and that of the run where it is the best of one.
+
+    >>> served_name("levt-en-de"), served_name("user/name"), served_name("runs/typos/best/")
+    ('levt-en-de', 'name', 'typos/best')
+    """
+    path = Path(model).resolve()
+    return f"{path.parent.name}/best" if path.name == "best" else path.name or model
 
 
 def read_token(path: Path) -> str:
