@@ -233,8 +233,9 @@ def main() -> None:
                   f"| {tally.different} |", flush=True)  # fmt: skip
             if name == "shared iterations":
                 kept = memory
-        print(f"\nmemory of the server: {kept[0]:.0f} MiB after the first second, {max(kept):.0f} at most, "
-              f"{kept[-1]:.0f} at the end")  # fmt: skip
+        quarters = [kept[round(share * (len(kept) - 1))] for share in (0, 0.25, 0.5, 0.75, 1)]
+        print("\nMiB of the server at the beginning, after each quarter and at the end: "
+              f"{', '.join(f'{one:.0f}' for one in quarters)}")  # fmt: skip
         shared = rates["shared iterations", args.clients]
         for (name, clients), other in rates.items():
             if name != "shared iterations":
