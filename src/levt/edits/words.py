@@ -8,10 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 from itertools import groupby
 
-from levt.text.segmentation import BYTES, SPACE, unmark_spaces
-
-BYTE_VALUES = {piece: value for value, piece in enumerate(BYTES)}
-"""``<0x41>`` to 65."""
+from levt.text.segmentation import BYTE_VALUES, SPACE, unmark_spaces
 
 BIDI_CONTROLS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 """Characters that turn the direction of the text around them: with one, an edit could be shown elsewhere."""

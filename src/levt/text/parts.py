@@ -7,12 +7,11 @@ cross a border, only the words it runs through are segmented anew: everything el
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from levt.text.segmentation import BYTES
+from levt.text.segmentation import BYTE_VALUES
 from levt.text.tokenizer import Tokenizer
 
 _SEAM = "0"
 """A digit is always a unit of its own, so what follows it is encoded as if it stood inside a text."""
-_BYTES = {piece: value for value, piece in enumerate(BYTES)}
 
 
 def encode_inside(tokenizer: Tokenizer, text: str) -> list[int]:
@@ -99,13 +98,13 @@ def _groups(pieces: Sequence[str]) -> list[tuple[int, int]]:
     i = 0
     while i < len(pieces):
         end = i
-        while end < len(pieces) and pieces[end] in _BYTES:
+        while end < len(pieces) and pieces[end] in BYTE_VALUES:
             end += 1
         if end == i:
             groups.append((i, i + 1))
             i += 1
             continue
-        raw = bytes(_BYTES[piece] for piece in pieces[i:end])
+        raw = bytes(BYTE_VALUES[piece] for piece in pieces[i:end])
         try:
             sizes = [len(character.encode()) for character in raw.decode()]
         except UnicodeDecodeError:
@@ -122,4 +121,4 @@ def byte_value(piece: str) -> int | None:
     >>> byte_value("<0x41>"), byte_value("A")
     (65, None)
     """
-    return _BYTES.get(piece)
+    return BYTE_VALUES.get(piece)

@@ -17,6 +17,8 @@ ESCAPE = "\ue000"
 """Begins an escape: itself is written ESCAPE 0, a literal ``▁`` is written ESCAPE 1."""
 BYTES = tuple(f"<0x{byte:02X}>" for byte in range(256))
 """The pieces of single bytes, ids 5 … 260."""
+BYTE_VALUES = {piece: value for value, piece in enumerate(BYTES)}
+"""``<0x41>`` to 65."""
 
 # No piece crosses from letters to punctuation, so no piece can read "<s>" or "<0x41>": what a user types
 # is never mistaken for a symbol. ー belongs to both kana; digits stand alone, so no number is a rare piece.
