@@ -8,6 +8,8 @@ gives the piece to another, and a piece that is done twice is the same file twic
 import logging
 import os
 import pickle
+import socket
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +24,8 @@ from levt.recipes.workers import Doing, Work
 MEMORY = 100_000_000
 """Bytes of the object store of a cluster that we start: numbers of pieces need no more."""
 
+WAIT = 10.0
+"""Seconds in which a cluster must let us in."""
 BLOCKS = 10_000
 """Most tasks that Ray is given; of more pieces several go together. One that is repeated skips what it had finished."""
 
@@ -149,9 +153,32 @@ def _connect(ray: Any, address: str) -> None:
         "num_cpus": max(2, os.cpu_count() or 1),
     }
     try:
-        ray.init(address=address, **quiet, **(started if address == "local" else {}))
-    except (ConnectionError, ValueError, RuntimeError) as error:
+        _check_there(address)
+        with _silent():
+            ray.init(address=address, **quiet, **(started if address == "local" else {}))
+    except (OSError, ValueError, RuntimeError) as error:
         raise LevtError(
-            f"there is no cluster of Ray at {address}: {str(error).splitlines()[0]}",
+            f"there is no cluster of Ray at {address}: {(str(error) or repr(error)).splitlines()[0]}",
             hint="`ray start --head` starts one; without --ray-address this machine works alone",
         ) from error
+
+
+def _check_there(address: str) -> None:
+    """Raise OSError where nobody listens at HOST:PORT; Ray itself would try for minutes."""
+    host, colon, port = address.rpartition(":")
+    if colon and port.isdigit() and "/" not in address:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=WAIT).close()
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Nothing on stderr for a moment: Ray says there, whatever it is told, how its log is set up."""
+    sys.stderr.flush()
+    kept, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nothing, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nothing)
