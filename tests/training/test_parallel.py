@@ -63,6 +63,15 @@ def test_many_are_one(store: Path, tmp_path: Path, kind: str, sharding: str, siz
 
 
 @pytest.mark.slow
+def test_every_kind_can_be_sharded(store: Path, tmp_path: Path) -> None:
+    alone = worker.every_kind(store, tmp_path / "1", {})
+    found, _ = together(worker.every_kind, 2, store, tmp_path / "2", {"sharding": "shard"})
+    assert len(alone) >= 2 * len(worker.KINDS)
+    for name, values in alone.items():
+        torch.testing.assert_close(found[name], values, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.slow
 def test_half_precision(store: Path, tmp_path: Path) -> None:
     """Weights are kept in single precision and rounded for the passes, in parts as in whole."""
     settings = {"micro_batches": 2, "max_steps": 3, "precision": "bf16"}

@@ -1,17 +1,24 @@
 """What one of several processes does, for the tests of this folder; each function gives what it has found."""
 
+import dataclasses
 import json
 import time
 from pathlib import Path
 from typing import Any
 
 import torch
-from small_runs import Saved, config, trainer
+from small_runs import SMALL, Saved, config, lessons, trainer
 from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageWriter
 from torch.distributed.tensor import DTensor
 
+from levt.data.pack import Packed
 from levt.data.store import Store
 from levt.errors import LevtError
+from levt.imitation.lessons import Lessons
+from levt.imitation.teacher_forcing import TeacherForcingLessons
+from levt.policy.build import build
+from levt.policy.config import CONFIGS
+from levt.recipes.teaching import TEACHING, teaching_lessons
 from levt.training.checkpoint import Record, Standing, checkpoint_path
 from levt.training.log import read_log
 from levt.training.loop import Trainer, Validation
@@ -138,3 +145,40 @@ def fail_to_write(store: Path, out: Path) -> Found:
 def learn_and_judge(store: Path, out: Path, kind: str, settings: dict[str, Any]) -> Found:
     """A run with a validation; what was saved last is the mean of the last checkpoints."""
     return learn(store, out, kind, settings, validate=True)
+
+
+KINDS: list[tuple[str, dict[str, Any]]] = [
+    ("levt", {"sharing": "none"}),
+    ("levt", {"sharing": "plh+tok", "decoder_layers": 2, "delete_exit": 1}),
+    ("post-editing", {}),
+    ("masked", {}),
+    ("denoising", {}),
+    ("insertion", {}),
+    ("recurrent", {}),
+]
+"""Every kind of network, and those with towers of their own and an early exit."""
+
+
+def every_kind(store: Path, out: Path, settings: dict[str, Any]) -> Found:
+    """Losses and norms of a few steps of each."""
+    found, training = {}, config(micro_batches=2, max_steps=2, save_every=100, **settings)
+    for number, (kind, fields) in enumerate(KINDS):
+        made, known = CONFIGS[kind], {field.name for field in dataclasses.fields(CONFIGS[kind])}
+        torch.manual_seed(0)
+        model = build(made(**{name: value for name, value in {**SMALL, **fields}.items() if name in known}))
+        folder, opened = out / str(number), Store.open(store)
+        budget = Packed.fitting(opened, target=training.tokens)
+        teaching: Lessons
+        if kind == "levt":
+            teaching = lessons(opened, model, training.tokens)
+        elif kind in TEACHING:
+            teaching = teaching_lessons(kind, None, opened, budget, model, smoothing=0.1)
+        else:
+            reads_draft = kind == "post-editing"
+            teaching = TeacherForcingLessons(opened, budget, smoothing=0.1, reads_draft=reads_draft)
+        run = Trainer(model, teaching, training, folder, save=Saved())
+        run.run()
+        records = [r for r in read_log(folder / "log.jsonl") if r["event"] == "train"]
+        for name in (*teaching.names, "gradient_norm"):
+            found[f"{number}.{name}"] = torch.tensor([r[name] for r in records], dtype=torch.float64)
+    return found
