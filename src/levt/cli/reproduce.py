@@ -19,6 +19,7 @@ def reproduce(
     work: Path = Path("reproduce"),
     out: Path | None = None,
     seeds: int = 1,
+    tasks: tuple[str, ...] = (),
     budget_minutes: float | None = None,
     parallel: int = 1,
     dry_run: bool = False,
@@ -39,6 +40,7 @@ def reproduce(
         work: Folder of the steps; it may be moved to another machine, and go on there.
         out: Folder of the pages; by default results/SCALE.
         seeds: Trainings of each model whose scores are averaged.
+        tasks: Of table-1, which of ro-en, en-de, en-de-long, en-ja and summarisation; by default all.
         budget_minutes: Begin no step that would end later than in so many minutes.
         parallel: Steps that run side by side, in processes of their own: small models leave a GPU idle.
         dry_run: Print the steps and how long each will take, and do nothing.
@@ -57,13 +59,13 @@ def reproduce(
     from levt.recipes.reproduce.parts.layout import LAYOUT
 
     chosen = reproduction(name)
-    setting = Setting(scale=scale, data=data, seeds=seeds)
+    setting = Setting(scale=scale, data=data, seeds=seeds, tasks=tasks)
     goal, place = chosen.goal(setting), Workplace(work)
     check_files(goal, hint=LAYOUT[scale])
     if dry_run:
         print_plan(goal, place)
         return
-    with View() as view:
+    with View(bars=parallel > 1) as view:
         outcome = run_chain(goal, place, view, parallel=parallel, minutes=budget_minutes)
     if not outcome.complete:
         print(
@@ -95,7 +97,8 @@ def print_plan(goal: "Step", work: "Workplace") -> None:
 class View:
     """How a chain goes, on stderr: running steps and a bar on a terminal, else a line for each step."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, bars: bool) -> None:
+        # One after the other, steps run in this process, and a training shows a bar of its own.
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
@@ -106,7 +109,7 @@ class View:
             TimeElapsedColumn(),
             TextColumn("{task.fields[said]}", markup=False),
             console=console,
-            disable=not console.is_terminal,
+            disable=not (bars and console.is_terminal),
         )
         self.tasks: dict[str, TaskID] = {}
         self.done = self.total = 0

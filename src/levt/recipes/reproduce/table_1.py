@@ -15,6 +15,7 @@ from levt.recipes.reproduce.framework.setting import Setting
 from levt.recipes.reproduce.framework.step import Job, Step
 from levt.recipes.reproduce.parts.averages import Average, verdict
 from levt.recipes.reproduce.parts.models import Made
+from levt.recipes.reproduce.parts.prepare import overlap
 from levt.recipes.reproduce.parts.scoring import signatures
 from levt.recipes.reproduce.parts.searching import search_step
 from levt.recipes.reproduce.parts.sizes import size
@@ -56,10 +57,10 @@ def goal(setting: Setting) -> Step:
     """All systems on all tasks."""
     inputs: dict[str, Step | Path] = {}
     config: dict[str, dict[str, object]] = {}
-    for name in TASKS[setting.scale]:
-        if name in SKIPPED.get(setting.scale, ()):
-            continue
+    known = [name for name in TASKS[setting.scale] if name not in SKIPPED.get(setting.scale, ())]
+    for name in setting.tasks or known:
         made = Made.of(name, setting)
+        inputs[f"{name}/corpus"] = made.corpus
         inputs |= {f"{name}/{system}": step for system, step in systems(made).items()}
         config[name] = {
             "title": made.task.title,
@@ -126,6 +127,7 @@ def report(job: Job) -> None:
         names = [GREEDY, BEAM, DEEP, ORACLE, DISTILLED, SEARCH, NOISE, RERANKED]
         found = {system: Average.of(inputs, system) for system in names}
         metrics: list[str] = known["metrics"]
+        left_out = overlap(inputs.pop("corpus"))
         values[name] = {
             system: {m: one.mean(m) for m in [*metrics, "iterations", "passes"]}
             for system, one in found.items()
@@ -139,7 +141,7 @@ def report(job: Job) -> None:
         sections += [
             Section(
                 heading=f"{name}: {known['title']}",
-                text=_about(known, latency["engine"]),
+                text=_about(known, latency["engine"], left_out),
                 table=_scores(name, known, found, latency["systems"]),
                 picture=picture,
                 caption="Quality against the time of one text.",
@@ -154,11 +156,11 @@ def report(job: Job) -> None:
         text="Does the order that the paper reports hold here? The numbers decide, by the mean over seeds.",
         table=Table(columns=["task", "claim", "ours", "holds"], rows=claims),
     )
-    scored = [path for key, path in job.inputs.items() if not key.endswith("/latency")]
+    scored = [path for key, path in job.inputs.items() if not key.endswith(("/latency", "/corpus"))]
     Report(sections=[first, *sections], signatures=signatures(*scored), values=values).write(job.out)
 
 
-def _about(known: Mapping[str, Any], engine: str) -> str:
+def _about(known: Mapping[str, Any], engine: str, left_out: int) -> str:
     words = (
         f"Deep-shallow is {known['deep']}. Latency is of one text at a time with the engine `{engine}`, all systems in "
         "turns; the paper's on a V100. Iterations that only confirm count; from left to right they are tokens. γ was "
@@ -166,6 +168,8 @@ def _about(known: Mapping[str, Any], engine: str) -> str:
     )
     if known["tokenize"] == "ja-mecab":
         words += " Japanese is segmented by MeCab (the paper's numbers are with KyTea)."
+    if left_out:
+        words += f" {left_out:,} training pairs were left out: their sources are in the dev or test sets."
     return words
 
 

@@ -76,9 +76,15 @@ def markdown_table(table: Table) -> str:
     | IT | – |
     """
     head = f"| {' | '.join(table.columns)} |"
-    rule = "|" + "|".join(":---" if i == 0 else "---:" for i in range(len(table.columns))) + "|"
+    words = [i == 0 or _is_text([row[i] for row in table.rows]) for i in range(len(table.columns))]
+    rule = "|" + "|".join(":---" if left else "---:" for left in words) + "|"
     body = [f"| {' | '.join(_cell(cell, table.digits) for cell in row)} |" for row in table.rows]
     return "\n".join([head, rule, *body])
+
+
+def _is_text(column: Sequence[Cell]) -> bool:
+    """Whether a column holds words alone, no number among them."""
+    return all(isinstance(cell, str) and not any(c.isdigit() for c in cell) for cell in column)
 
 
 def _cell(cell: Cell, digits: int) -> str:

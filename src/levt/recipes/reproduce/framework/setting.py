@@ -20,6 +20,9 @@ class Setting:
     seeds: int = 1
     """Trainings of each model whose scores are averaged: 3 where a claim is about less than one BLEU."""
 
+    tasks: tuple[str, ...] = ()
+    """Of table 1, which tasks; none given: all."""
+
     def __post_init__(self) -> None:
         problems = []
         if self.scale not in get_args(Scale):

@@ -23,7 +23,7 @@ PATIENCE = 60.0
 class Worker:
     """A process that does one step at a time."""
 
-    def __init__(self, log: Path) -> None:
+    def __init__(self, log: Path, *, threads: int) -> None:
         log.parent.mkdir(parents=True, exist_ok=True)
         self.log = log
         with log.open("ab") as said:
@@ -32,7 +32,7 @@ class Worker:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=said,
-                env={**os.environ, "PYTHONUNBUFFERED": "1"},
+                env={"OMP_NUM_THREADS": str(threads), **os.environ, "PYTHONUNBUFFERED": "1"},
             )
         assert self.process.stdout is not None
         self.answers = selectors.DefaultSelector()
@@ -87,8 +87,10 @@ class Worker:
 class Workers:
     """As many workers as are needed; use it in a ``with``."""
 
-    def __init__(self, work: Workplace) -> None:
+    def __init__(self, work: Workplace, *, parallel: int) -> None:
         self.work = work
+        # Threads of many processes that wait for each other are slower than few.
+        self.threads = max(1, (os.cpu_count() or 1) // parallel)
         self.idle: list[Worker] = []
         self.busy: dict[Step, Worker] = {}
         self.number = 0
@@ -108,7 +110,9 @@ class Workers:
             worker = self.idle.pop()
         else:
             self.number += 1
-            worker = Worker(self.work.folder / ".logs" / f"{os.getpid()}-{self.number}.log")
+            worker = Worker(
+                self.work.folder / ".logs" / f"{os.getpid()}-{self.number}.log", threads=self.threads
+            )
         worker.order(order_of(step, self.work))
         self.busy[step] = worker
 

@@ -23,5 +23,5 @@ def lines(
     if integers:
         axes.set_xticks(sorted({at for points in series.values() for at in points}))
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False)
+    figure.legend(loc="outside upper center", frameon=False, ncols=min(len(series), 2))  # where no line is
     figure.savefig(path, dpi=110)

@@ -1,5 +1,6 @@
 """The step that turns texts into a corpus of tokens: ``OUT/corpus``."""
 
+import json
 import shutil
 from collections.abc import Mapping, Sequence
 from itertools import islice
@@ -63,6 +64,12 @@ def prepare_corpus(job: Job) -> None:
     )
     prepare(job.out / CORPUS, splits, settings, progress=lambda stage, done, total: job.tell(stage))
     shutil.rmtree(shortened, ignore_errors=True)
+
+
+def overlap(folder: Path) -> int:
+    """How many training examples a step has left out because their sources are in the dev or test sets."""
+    note = json.loads((folder / CORPUS / "prepare.json").read_text("utf-8"))
+    return int(note["splits"]["train"]["skipped"].get("source also in another split", 0))
 
 
 def _files(job: Job) -> dict[str, list[list[Path]]]:

@@ -65,7 +65,7 @@ TOY = Size(
     dev_limit=4,
     overhead=1.0,
     rates={"levt": 20_000.0},
-    penalties=(0.0, 1.0),
+    penalties=(2.5, 3.0),  # what has learnt so little would open no gap without
     limits=(1, 10),
     timing=0.02,
 )  # fmt: skip
