@@ -108,7 +108,8 @@ VARIANTS = {
     "plain": Tuning(),
     "fused": Tuning(fused=True),
     "compile": Tuning(compile=True),
-    "both": Tuning(fused=True, compile=True),
+    "whole": Tuning(whole=True),
+    "both": Tuning(fused=True, compile=True, whole=True),
 }
 """Ways to do the same, to be compared in one run."""
 

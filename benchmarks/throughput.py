@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from latency import VOCABULARY, autoregressive, scripted, tokenizers
+from latency import VARIANTS, VOCABULARY, autoregressive, scripted, tokenizers
 from levt.engine.captured import Captured
 from levt.engine.cuda_engine import CudaEngine, CudaSearchEngine
 from levt.engine.engine import load_engine
@@ -35,7 +35,7 @@ Contestant = Callable[[Sequence[Tokens], int], list[Tokens]]
 """Sources and a size of batch; gives the targets."""
 
 
-def levt_contestant(engine: Any, options: Options, lanes: int) -> Contestant:
+def levt_contestant(engine: Any, options: Options, lanes: int, variant: str) -> Contestant:
     """LevT at fixed shapes; a batch is so many rows at a time, of a queue as long as there are sources."""
     made: dict[int, Captured] = {}
 
@@ -44,7 +44,9 @@ def levt_contestant(engine: Any, options: Options, lanes: int) -> Contestant:
         if batch not in made:
             # Graphs of one size of batch are thrown away with it: memory.
             made.clear()
-            made[batch] = Captured(engine.network, places=batch * width, lanes=lanes)
+            made[batch] = Captured(
+                engine.network, places=batch * width, lanes=lanes, tuning=VARIANTS[variant]
+            )
         requests = [Request(source=source, options=options) for source in sources]
         return [outcome.tokens for outcome in made[batch].refine(requests)]
 
@@ -149,6 +151,7 @@ def main() -> None:
     parser.add_argument(
         "--lanes", type=int, nargs="+", default=[2], help="batches that take turns on the device"
     )
+    parser.add_argument("--variant", default="plain", choices=list(VARIANTS), help="a way to do it")
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--dtype", default="bfloat16", choices=["bfloat16", "float16", "float32"])
     parser.add_argument("--only", nargs="*", default=[], help="only what has one of these in its name")
@@ -182,7 +185,8 @@ def main() -> None:
     machine = torch.cuda.get_device_name() if device == "cuda" else platform.machine()
     what = "trained models" if given.levt or given.ar else "random weights, 28 source and 28 target tokens"
     text = [
-        f"\n{machine}, {dtype}, torch {torch.__version__}, load {os.getloadavg()[0]:.1f}; {what}; sentences a second\n",
+        f"\n{machine}, {dtype}, torch {torch.__version__}, load {os.getloadavg()[0]:.1f}; {what}; {given.variant}",
+        "sentences a second\n",
         f"| | {' | '.join(f'batch {b}' for b in given.batches)} | best | BLEU |",
         "|---" * (len(given.batches) + 3) + "|",
         *(
@@ -206,14 +210,16 @@ def random_models(
         )
         for lanes in given.lanes:
             label = f"LevT {name}" + (f", {lanes} lanes" if len(given.lanes) > 1 else "")
-            contestants[label] = levt_contestant(engine, Options(max_iterations=2), lanes)
+            contestants[label] = levt_contestant(engine, Options(max_iterations=2), lanes, given.variant)
     for name, beam, layers in (
         ("AR 6-6 greedy", 1, (6, 6)),
         ("AR 6-6 beam 4", 4, (6, 6)),
         ("AR 12-1 greedy", 1, (12, 1)),
     ):
         network = autoregressive(device, dtype, encoder_layers=layers[0], decoder_layers=layers[1], **size)
-        contestants[name] = ar_contestant(CudaSearchEngine(network, tokenizers()), beam, 28)
+        contestants[name] = ar_contestant(
+            CudaSearchEngine(network, tokenizers(), tuning=VARIANTS[given.variant]), beam, 28
+        )
 
 
 def trained(
@@ -228,7 +234,9 @@ def trained(
         engine: Any = load_engine(name, folder, device)
         engines.append(engine)
         if engine.config.kind == "levt":
-            contestants[f"LevT {folder.name}"] = levt_contestant(engine, Options(), given.lanes[0])
+            contestants[f"LevT {folder.name}"] = levt_contestant(
+                engine, Options(), given.lanes[0], given.variant
+            )
         else:
             for beam, what in ((1, "greedy"), (4, "beam 4")):
                 contestants[f"AR {folder.name} {what}"] = ar_contestant(engine, beam, None)

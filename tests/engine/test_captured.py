@@ -8,11 +8,11 @@ import torch
 
 from levt.edits.state import State
 from levt.engine import static_edits
-from levt.engine.captured import Captured
 from levt.engine.cuda_engine import CudaEngine
 from levt.engine.graph import WIDTHS, bucket
 from levt.engine.static_edits import Controls, Frame
 from levt.engine.torch_engine import TorchEngine
+from levt.errors import InputError
 from levt.policy.build import build
 from levt.policy.config import LevTConfig
 from levt.policy.folder import Tokenizers
@@ -117,7 +117,7 @@ def test_what_cannot_be_captured_goes_the_plain_way() -> None:
     model = network(2)
     engine, plain = CudaEngine(model, tokenizers()), TorchEngine(model, tokenizers())
     steered = Request(source=(5, 6), draft=(7, 8), open={1: 2}, banned=((9,),))
-    assert not Captured.serves([steered])
+    assert not engine.captured.serves([steered])
     same(
         engine.refine(engine.encode([(5, 6)]), [steered])[0],
         plain.refine(plain.encode([(5, 6)]), [steered])[0],
@@ -128,6 +128,13 @@ def test_what_cannot_be_captured_goes_the_plain_way() -> None:
         engine.refine(engine.encode(sources), many), plain.refine(plain.encode(sources), many), strict=True
     ):
         same(one, other)
+
+
+def test_what_is_too_long_is_refused_as_ever() -> None:
+    engine = CudaEngine(network(2), tokenizers())
+    for request in (Request(source=(5,) * 79), Request(source=(5,), draft=(6,) * 79)):
+        with pytest.raises(InputError, match="at most 80 tokens"):
+            engine.refine(engine.encode([request.source]), [request])
 
 
 def test_the_host_reads_once_an_iteration() -> None:

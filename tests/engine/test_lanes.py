@@ -127,6 +127,17 @@ def test_fused_towers_give_the_same_edits(norm: str) -> None:
         same(one, other)
 
 
+@pytest.mark.parametrize("height", [1, 5])
+def test_an_iteration_as_one_piece_of_work(height: int) -> None:
+    for seed in range(4):
+        model = network(seed)
+        whole, plain = Captured(model, tuning=Tuning(whole=True)), TorchEngine(model, tokenizers())
+        requests = some_requests(seed + 20, height)
+        found = plain.refine(plain.encode([r.source for r in requests]), requests)
+        for one, other in zip(whole.refine(requests), found, strict=True):
+            same(one, other)
+
+
 def test_nothing_to_do() -> None:
     assert Captured(network(0)).refine([]) == []
 

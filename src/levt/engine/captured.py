@@ -39,6 +39,7 @@ class Captured:
         """For a network; batches hold so many places, and so many batches take turns."""
         self.network = network
         tuning = tuning or Tuning()
+        self._whole = tuning.whole
         self._states: Callable[..., Tensor] = FusedHidden(network) if tuning.fused else network.hidden
         if tuning.compile:
             self._states = compiled(self._states)
@@ -51,10 +52,10 @@ class Captured:
         self._readings: dict[tuple[int, int], Reading] = {}
         self._stages: dict[tuple[int, int, int, int], Stage] = {}
 
-    @staticmethod
-    def serves(requests: Sequence[Request]) -> bool:
-        """Whether these can be refined here: steered by locks and dials alone."""
-        return not any(r.steered or r.banned for r in requests)
+    def serves(self, requests: Sequence[Request]) -> bool:
+        """Whether these can be refined here: steered by locks and dials alone, and not too long for the network."""
+        most = self.network.config.max_length - 2
+        return not any(r.steered or r.banned or len(r.source) > most or len(r.draft) > most for r in requests)
 
     @torch.inference_mode()
     def refine(self, requests: Sequence[Request]) -> list[Outcome]:
@@ -122,6 +123,7 @@ class Captured:
                 waiting,
                 reading=lambda rows: self._reading(bucket(rows, HEIGHTS, b), s),
                 smaller=lambda rows, k=k: self._stage(bucket(max(rows, FEW), HEIGHTS, b), s, n, k),  # type: ignore[misc]
+                whole=self._whole,
                 wide=wide,
             )
             lanes.append(Lane(self._stage(b, s, n, k), work))

@@ -140,10 +140,10 @@ class CapturedSearch:
         self._readings: dict[tuple[int, int], Reading] = {}
         self._stages: dict[tuple[int, int, int, int], SearchStage] = {}
 
-    @staticmethod
-    def serves(rows: int, options: SearchOptions) -> bool:
-        """Whether so many sources can be searched here."""
-        return 0 < rows <= HEIGHTS[-1] and options.beam <= 16
+    def serves(self, sources: Sequence[Tokens], options: SearchOptions) -> bool:
+        """Whether these can be searched here: not too many, and not too long for the network."""
+        most = self.network.config.max_length - 2
+        return 0 < len(sources) <= HEIGHTS[-1] and options.beam <= 16 and max(map(len, sources)) <= most
 
     @torch.inference_mode()
     def search(

@@ -50,7 +50,7 @@ class CudaSearchEngine(TorchEngine):
 
     def search(self, memory: Any, limits: Sequence[int], options: SearchOptions) -> list[list[Hypothesis]]:
         """Beam search."""
-        if self.captured.serves(len(memory.sources), options):
+        if self.captured.serves(memory.sources, options):
             return self.captured.search(memory.sources, limits, options)
         return super().search(super().encode(memory.sources), limits, options)
 
@@ -81,14 +81,14 @@ class CudaEngine(TorchEngine):
         self, memory: Any, requests: Sequence[Request], rows: Sequence[int] | None = None
     ) -> list[Outcome]:
         """Algorithm 2."""
-        if Captured.serves(requests):
+        if self.captured.serves(requests):
             return self.captured.refine(requests)
         return super().refine(super().encode(memory.sources), requests, rows)
 
     def gather(self, requests: Sequence[Request]) -> list[Outcome]:
         """Refine any number of requests, in batches that rows join and leave."""
         outcomes: dict[int, Outcome] = {}
-        fixed = [i for i, request in enumerate(requests) if Captured.serves([request])]
+        fixed = [i for i, request in enumerate(requests) if self.captured.serves([request])]
         outcomes |= zip(fixed, self.captured.refine([requests[i] for i in fixed]), strict=True)
         rest = [i for i in range(len(requests)) if i not in outcomes]
         for batch in batches(

@@ -86,6 +86,7 @@ class Stage:
         self._open = Graph(self._run_open, capture=capture, pool=pool)
         self._edit = Graph(self._run_edit, capture=capture, pool=pool)
         self._fill = Graph(self._run_fill, capture=capture, pool=pool)
+        self._turn = Graph(self._run_turn, capture=capture, pool=pool)
         self._fill_at: dict[int, Graph] = {}
         self._event = torch.cuda.Event() if device.type == "cuda" else None  # type: ignore[no-untyped-call]
 
@@ -191,6 +192,19 @@ class Stage:
         """Tokens; where there are at most so many placeholders, the vocabulary is scored at no more places."""
         self._filling(holes).run()
         return Mail(self.frame, fills=True)
+
+    def turn(self) -> tuple[Mail, Mail]:
+        """Tokens, then deletions and placeholders of the next iteration, as one piece of work."""
+        if self._turn.fresh:
+            with self.frame.kept():
+                self._turn.prepare()
+        self._turn.run()
+        return Mail(self.frame, fills=True, kept=True), Mail(self.frame, fills=False)
+
+    def _run_turn(self) -> None:
+        self._run_fill()
+        self.frame.keep_filled()
+        self._run_edit()
 
     def _filling(self, holes: int) -> Graph:
         places = self.frame.y.numel()

@@ -55,6 +55,9 @@ class Frame:
         self.length = lengths.view(-1)[:b]
         """Tokens after insertion if there were no end of the row: above n says that the row is too narrow."""
         self.drop_logp, self.counts_logp, self.fill_logp = self.floats.unbind(0)
+        self.filled = torch.zeros(1, b, n, dtype=torch.long, device=device)
+        self.filled_logp = torch.zeros(1, b, n, device=device)
+        """The last state that was filled, for a host that looks only when it has been edited again."""
 
     @property
     def state(self) -> State:
@@ -69,6 +72,11 @@ class Frame:
         yield
         for part, copy in zip(parts, copies, strict=True):
             part.copy_(copy)
+
+    def keep_filled(self) -> None:
+        """Keep the state that has just been filled."""
+        self.filled.copy_(self.ints[:1])
+        self.filled_logp.copy_(self.floats[2:])
 
     def put(self, state: State) -> None:
         """Take over a state of at most this height and width, the rest being padding."""
