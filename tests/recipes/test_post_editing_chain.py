@@ -108,7 +108,9 @@ def test_the_figures(pages: dict[str, Any]) -> None:
     effort = pages["post-editing-effort"]["values"]["toy-real"]
     assert [*effort] == ["do nothing", "accept", "delete", "ask"]
     orders = pages["post-editing-order"]["values"]
-    assert {"LevT, phase by phase", "left to right"} <= {*orders}
+    assert {"LevT's edits, phase by phase", "the person's places, riskiest first"} <= {*orders}
+    # The script corrects from right to left.
+    assert orders["the person's places, right to left"]["same order %"] == 100
     quality = pages["post-editing-quality"]["values"]
     assert {*quality} == {f"toy-real:{system}" for system in ("scratch", "zero-shot", "fine-tuned")}
     # Two of seven words of each draft are wrong.

@@ -82,14 +82,19 @@ def test_figures(model: Model) -> None:
 
 
 def test_orders_compare_places_of_the_draft(model: Model) -> None:
-    times = [{Place("word", 0): 1.0, Place("word", 2): 0.0, Place("gap", 1): 2.0}] * 3
-    rows = orders(model, Watched(Triples(SOURCES[:3], DRAFTS[:3], TARGETS[:3]), [*times]))
+    human = {Place("word", 0): 0.0, Place("gap", 1): 2.0, Place("word", 2): 3.0}
+    some = Triples(SOURCES[:2], DRAFTS[:2], TARGETS[:2])
+    rows = orders(model, Watched(some, [human, human]))
     by_name = {row.name: {s.name: s.value for s in row.scores} for row in rows}
-    there, back = by_name["left to right"], by_name["right to left"]
-    assert there["pairs"] == back["pairs"]
-    if there["pairs"]:
-        assert there["same order %"] + back["same order %"] == pytest.approx(100)
-        assert there["τ"] == pytest.approx(-back["τ"])
+    there, back, risky = (
+        by_name[f"the person's places, {order}"]
+        for order in ("left to right", "right to left", "riskiest first")
+    )
+    # Whoever edits from left to right agrees with left to right.
+    assert (there["same order %"], there["τ"], there["pairs"]) == (100, pytest.approx(1), 6)
+    assert (back["same order %"], back["τ"]) == (0, pytest.approx(-1))
+    assert risky["places shared %"] == 100
+    assert 0 <= by_name["LevT's edits, phase by phase"]["places shared %"] <= 100
 
 
 def test_tags_are_those_of_the_drafts(model: Model) -> None:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from levt.engine.model import Model
-from levt.evaluation.edit_order import Agreement, Times, agreement, left_to_right, trace_times
+from levt.evaluation.edit_order import Agreement, Place, Times, agreement, left_to_right, trace_times
 from levt.evaluation.effort import Costs, simulate
 from levt.evaluation.effort import Help as Hand
+from levt.evaluation.quality_tags import Risks, trace_risks
 from levt.evaluation.report import DO_NOTHING
 from levt.evaluation.score import Score
 from levt.evaluation.surface import SIGNATURE
@@ -70,24 +71,40 @@ def keystrokes(
 
 
 def orders(model: Model, watched: Watched, *, options: Options | None = None) -> list[Row]:
-    """How far the order of a model's edits, and some plain orders, agree with the person's over the same places."""
+    """How far the order of a model's edits, and some plain orders, agree with the person's over the same places.
+
+    Few places are edited by both. So the places of the person are also put in the order in which the model thinks
+    them wrong (the riskiest first), whether it would edit them or not.
+    """
     triples = watched.triples
-    options = options or Options()
-    results = model.refine(triples.sources, draft=triples.drafts, **vars(options))
-    by_phase = [trace_times(result.trace) for result in results]
-    by_probability = [trace_times(result.trace, by="probability") for result in results]
-    reading = [left_to_right(times) for times in by_phase]
-    backwards = [{place: -at for place, at in times.items()} for times in reading]
+    results = model.refine(triples.sources, draft=triples.drafts, **vars(options or Options()))
+    traces = [result.trace for result in results]
+    by_phase = [trace_times(trace) for trace in traces]
+    by_risk = [
+        _riskiest(trace_risks(trace), times) for trace, times in zip(traces, watched.times, strict=True)
+    ]
+    reading = [left_to_right(times) for times in watched.times]
     compared_with: dict[str, list[Times]] = {
-        "LevT, phase by phase": [*by_phase],
-        "LevT, surest first": [*by_probability],
-        "left to right": [*reading],
-        "right to left": [*backwards],
+        "LevT's edits, phase by phase": [*by_phase],
+        "LevT's edits, surest first": [trace_times(trace, by="probability") for trace in traces],
+        "LevT's edits, left to right": [left_to_right(times) for times in by_phase],
+        "the person's places, riskiest first": [*by_risk],
+        "the person's places, left to right": [*reading],
+        "the person's places, right to left": [
+            {place: -at for place, at in times.items()} for times in reading
+        ],
     }
     return [
         Row(name=name, scores=_columns(agreement(times, watched.times)))
         for name, times in compared_with.items()
     ]
+
+
+def _riskiest(risks: Risks, times: Times) -> dict[Place, float]:
+    """The places of an order, the riskiest first."""
+    return {
+        place: -(risks.words[place.at] if place.kind == "word" else risks.gaps[place.at]) for place in times
+    }
 
 
 def _columns(found: Agreement) -> tuple[Score, ...]:

@@ -55,7 +55,8 @@ def report(job: Job) -> None:
         "whose editing by a person was recorded. Compared are the places of the draft that both have edited: the "
         "share of pairs of places that both put in the same order (50 % is chance), and Kendall's τ, the mean over "
         "the sentences (0 is chance). All deletions of an iteration are at one time, then all its insertions; "
-        "*surest first* puts the more probable first."
+        "*surest first* puts the more probable first. *Riskiest first* orders the person's places by how wrong LevT "
+        "thinks them in its first iteration, whether it edits them or not."
     )
     Report(
         sections=[
