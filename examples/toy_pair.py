@@ -11,6 +11,7 @@ import argparse
 import random
 from pathlib import Path
 
+from levt.imitation.objective import ObjectiveConfig
 from levt.policy.config import AutoregressiveConfig, LevTConfig
 from levt.recipes.experiment import UNKNOWN, Experiment
 from levt.training.config import TrainingConfig
@@ -98,6 +99,7 @@ def student() -> Experiment:
     """A tiny LevT for the toy pair."""
     return Experiment(
         corpus=Path("corpora/toy"), out=Path("runs/toy-student"), model=LevTConfig(**SIZE, max_count=20),
+        objective=ObjectiveConfig(label_smoothing=0.0, decision_smoothing=0.0),
         training=TRAINING, name="toy-student",
     )  # fmt: skip
 
