@@ -20,6 +20,8 @@ class Folders:
     """Folder for the answers, one file per shard; run the command again to go on after a fault."""
     shard_lines: int = 10_000
     """Longer files are cut into shards of so many lines."""
+    skip_broken: bool = False
+    """Answer lines of shards that cannot be used (not UTF-8, not JSON) by an empty one, and count them."""
     processes: int | None = None
     """Processes that work side by side (1); with `--engine ray` workers of the cluster (all it has room for)."""
     ray_address: str | None = None
@@ -49,6 +51,8 @@ def wanted(engine: str, folders: Folders) -> bool:
         return True
     if folders.input or folders.output is not None:
         raise ConfigError("shards need both --input and --output")
+    if folders.skip_broken:
+        raise ConfigError("--skip-broken is for shards", hint="--input FOLDER --output FOLDER")
     if engine.partition(":")[0] == "ray" or folders.processes is not None or folders.ray_address is not None:
         raise ConfigError(
             "a cluster, or several processes, work on shards, not on standard input",
@@ -78,7 +82,15 @@ def answer_folders(
     pieces = plan(folders.input, beside=files, lines=folders.shard_lines, json=json)
     begun = time.perf_counter()
     with bar(answering.verb, "lines") as progress:
-        found = answer_shards(answering, pieces, folders.output, json=json, runner=who, progress=progress)
+        found = answer_shards(
+            answering,
+            pieces,
+            folders.output,
+            json=json,
+            skip_broken=folders.skip_broken,
+            runner=who,
+            progress=progress,
+        )
     seconds = time.perf_counter() - begun
     new = found.lines - found.before
     print(f"{folders.output}: {found.lines:,} lines in {found.shards:,} shards", file=sys.stderr)
@@ -86,5 +98,7 @@ def answer_folders(
         print(f"  {found.before:,} lines were done before", file=sys.stderr)
     if found.damaged:
         print(f"  {found.damaged:,} damaged shards were made again", file=sys.stderr)
+    if found.broken:
+        print(f"  {found.broken:,} lines could not be used and have an empty answer", file=sys.stderr)
     if new:
         print(f"  {new:,} lines in {seconds:,.1f} s, {new / seconds:,.1f} lines/s", file=sys.stderr)

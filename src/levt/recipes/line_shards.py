@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from levt.engine.result import Result
 from levt.errors import InputError, StoreError
 from levt.recipes.answering import Answering, Answers, Row, terms_of
 from levt.recipes.distillation import Progress
@@ -95,11 +96,18 @@ class LineShards(Pieces):
     def write(self, piece: int, answered: Iterator[tuple[Record, Any]], *, json: bool) -> None:
         """Finish a piece."""
         planned = self.plan[piece]
+        broken = [0]
+
+        def counted() -> Iterator[tuple[Record, Any]]:
+            for record, result in answered:
+                broken[0] += "problem" in record
+                yield record, result
+
         # Unlike the number of a process, this is of one process alone among all machines.
         partial = self.folder / f".{planned.name}.{socket.gethostname()}.{os.getpid()}"
         try:
             with partial.open("wb") as file:
-                count = format_of(planned.parts["source"].file).write(file, answered, json=json)
+                count = format_of(planned.parts["source"].file).write(file, counted(), json=json)
                 file.flush()
                 os.fsync(file.fileno())
             if count != planned.lines:
@@ -108,7 +116,13 @@ class LineShards(Pieces):
                 sha256 = hashlib.file_digest(file, "sha256").hexdigest()
             size = partial.stat().st_size
             partial.replace(self.out / planned.name)
-            note = {"input": planned.identity, "lines": count, "bytes": size, "sha256": sha256}
+            note = {
+                "input": planned.identity,
+                "lines": count,
+                "broken": broken[0],
+                "bytes": size,
+                "sha256": sha256,
+            }
             write_whole(self._note(piece), note)
         except OSError as error:
             raise StoreError(
@@ -118,9 +132,9 @@ class LineShards(Pieces):
         finally:
             partial.unlink(missing_ok=True)
 
-    def close(self) -> None:
-        """Write the manifest, when all is finished; the locks go, and what killed runs have left."""
-        shards = []
+    def close(self) -> int:
+        """Write the manifest, when all is finished; locks go, and what killed runs have left. How many were broken."""
+        shards: list[dict[str, Any]] = []
         for piece, planned in enumerate(self.plan):
             note = self.note(piece)
             assert note is not None
@@ -128,6 +142,7 @@ class LineShards(Pieces):
         write_whole(self.out / MANIFEST, {"lines": self.count, "shards": shards}, indent=1)
         for left in (*self.folder.glob("*.lock"), *self.folder.glob(".*")):
             left.unlink(missing_ok=True)
+        return sum(shard["broken"] for shard in shards)
 
     def _note(self, piece: int) -> Path:
         return self.folder / f"{self.plan[piece].name}.json"
@@ -143,6 +158,8 @@ class LineWork:
     """What is to be done, and where it goes."""
     json: bool = False
     """Whether the answers have every edit."""
+    skip_broken: bool = False
+    """Whether lines that cannot be used get an empty answer, and are counted, instead of stopping all."""
 
     def open(self, device: str | None) -> "_Doing":
         """Load the model."""
@@ -159,10 +176,15 @@ class _Doing:
     def _answered(self, piece: Piece) -> Iterator[tuple[Record, Any]]:
         records = _records(piece)
         done = 0
+        nothing = Result.empty(self.answers.model.engine.tokenizers.target)
+        skip = self.work.skip_broken
         try:
-            results = self.answers(_row(record) for record in records)
-            for record, result in zip(records, results, strict=True):
-                yield record, result
+            results = self.answers(_row(r) for r in records if not (skip and "problem" in r))
+            for record in records:
+                if skip and "problem" in record:
+                    yield {**record, "problem": record["problem"].message}, nothing
+                else:
+                    yield record, next(results)
                 done += 1
         except InputError as error:
             part = piece.parts["source"]
@@ -201,6 +223,8 @@ class Answered:
     """Lines that were finished by an earlier run."""
     damaged: int
     """Shards of an earlier run that were not what was written, and were made again."""
+    broken: int = 0
+    """Lines that could not be used, and have an empty answer."""
 
 
 def answer_shards(
@@ -209,6 +233,7 @@ def answer_shards(
     out: Path,
     *,
     json: bool = False,
+    skip_broken: bool = False,
     runner: Runner | None = None,
     progress: Progress = lambda done, total: None,
 ) -> Answered:
@@ -217,8 +242,8 @@ def answer_shards(
     shards = LineShards(out, plan, {**answering.identity, "json": json, "input": whole})
     damaged = shards.forget_damaged()
     before = shards.done
-    work: Work = LineWork(answering=answering, pieces=shards, json=json)
+    work: Work = LineWork(answering=answering, pieces=shards, json=json, skip_broken=skip_broken)
     with trouble_told(out):
         (runner or Local())(work, progress)
-        shards.close()
-    return Answered(shards.count, shards.number, before, damaged)
+        broken = shards.close()
+    return Answered(shards.count, shards.number, before, damaged, broken)
