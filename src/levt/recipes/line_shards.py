@@ -112,8 +112,8 @@ class LineShards(Pieces):
                 os.fsync(file.fileno())
             if count != planned.lines:
                 raise AssertionError(f"{count} answers for {planned.lines} lines of {planned.name}")
-            with partial.open("rb") as file:
-                sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+            with partial.open("rb") as written:
+                sha256 = hashlib.file_digest(written, "sha256").hexdigest()
             size = partial.stat().st_size
             partial.replace(self.out / planned.name)
             note = {
