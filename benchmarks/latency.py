@@ -166,18 +166,22 @@ def main() -> None:
     size = {"width": 32, "hidden": 64, "heads": 2} if given.small else {}
     source = tuple(range(300, 326))
     request = Request(source=source, options=Options(max_iterations=10 if given.confirm else 2))
-    lines = [
-        f"torch {torch.__version__}, {torch.cuda.get_device_name() if device == 'cuda' else 'CPU'}, {dtype}, "
-        f"load {os.getloadavg()[0]:.1f}\n",
-        "| system | way | p50 ms | p95 ms | p99 ms | |\n|---|---|---|---|---|---|",
-    ]
-    print("\n".join(lines), flush=True)
+    machine = torch.cuda.get_device_name() if device == "cuda" else "CPU"
+
+    def say(line: str) -> None:
+        """At once, also into the file: what comes later may fail."""
+        print(line, flush=True)
+        if given.output is not None:
+            with given.output.open("a") as file:
+                file.write(line + "\n")
+
+    say(f"\ntorch {torch.__version__}, {machine}, {dtype}, load {os.getloadavg()[0]:.1f}\n")
+    say("| system | way | p50 ms | p95 ms | p99 ms | |\n|---|---|---|---|---|---|")
 
     def row(name: str, variant: str, call: Callable[[], Any], note: Callable[[], str]) -> None:
         times = timed(call, given.repeats)
         p50, p95, p99 = (times[int(len(times) * q)] for q in (0.5, 0.95, 0.99))
-        lines.append(f"| {name} | {variant} | {p50:.2f} | {p95:.2f} | {p99:.2f} | {note()} |")
-        print(lines[-1], flush=True)
+        say(f"| {name} | {variant} | {p50:.2f} | {p95:.2f} | {p99:.2f} | {note()} |")
 
     def wanted(name: str) -> bool:
         return not given.only or any(part in name for part in given.only)
@@ -198,9 +202,6 @@ def main() -> None:
             for variant in given.variants:
                 searcher = CudaSearchEngine(writer, tokenizers(), tuning=VARIANTS[variant])
                 row(name, variant, *ar_call(searcher, source, beam))
-    if given.output is not None:
-        with given.output.open("a") as file:
-            file.write("\n".join(lines) + "\n\n")
 
 
 if __name__ == "__main__":
