@@ -150,14 +150,14 @@ class Answering(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def moody(*moods: str) -> Iterator[tuple[Client, Moody, list[float]]]:
+def moody(*moods: str, retries: int = 3) -> Iterator[tuple[Client, Moody, list[float]]]:
     server = Moody(list(moods))
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     waits: list[float] = []
     try:
         url = f"http://127.0.0.1:{server.server_port}"
-        with Client(url, patience=Patience(retries=3), sleep=waits.append) as client:
+        with Client(url, patience=Patience(retries=retries), sleep=waits.append) as client:
             yield client, server, waits
     finally:
         server.shutdown()
@@ -167,12 +167,13 @@ def moody(*moods: str) -> Iterator[tuple[Client, Moody, list[float]]]:
 
 def test_failures_are_tried_again() -> None:
     items = [Item(text=f"text {i}") for i in range(30)]
-    with moody("busy", "hang up", "broken", "busy", "hang up") as (client, server, waits):
+    # All of them may fall to the same request.
+    with moody("busy", "hang up", "broken", "busy", "hang up", retries=5) as (client, server, waits):
         results = list(Batches(client, {}, size=64, at_once=2).translate(items))
         assert [result.text for result in results] == [item.text.upper() for item in items]
         assert server.asked == 8 + 5
         assert len(waits) == 5
-        assert all(0 <= wait <= 2 for wait in waits)
+        assert all(0 <= wait <= 10 for wait in waits)
 
 
 def test_but_not_for_ever() -> None:
