@@ -20,11 +20,19 @@ from levt.recipes.reproduce.parts.sizes import size
 from levt.recipes.reproduce.parts.training import LOG, MODEL, RUN, network, seconds_of
 from levt.training.config import TrainingConfig
 
-FINE_TUNING = {"quick": {"learning_rate": 3e-4, "warmup": 200, "max_steps": 4_000, "validate_every": 1_000}}
+FEW: dict[str, Any] = {"max_steps": 4, "validate_every": 4, "save_every": 4}
+"""There are many trainings, and a toy has nothing to show but that they run."""
+FINE_TUNING: dict[str, dict[str, Any]] = {
+    "toy": FEW,
+    "quick": {"learning_rate": 3e-4, "warmup": 200, "max_steps": 4_000, "validate_every": 1_000},
+}
 """What differs from training from scratch, by scale."""
-TRANSLATION = {"quick": {"max_steps": 15_000, "validate_every": 2_500, "save_every": 2_500}}
+TRANSLATION: dict[str, dict[str, Any]] = {
+    "toy": FEW,
+    "quick": {"max_steps": 15_000, "validate_every": 2_500, "save_every": 2_500},
+}
 """The translation model of a language has more to learn than any other."""
-TRIPLES = {"quick": {"validate_every": 1_000}}
+TRIPLES: dict[str, dict[str, Any]] = {"toy": FEW, "quick": {"validate_every": 1_000}}
 """Few triples are soon learnt by heart, so the dev set is asked more often."""
 VALIDATION = {"quick": 6.0}
 """Seconds of a validation: refining the dev set, and its TER."""
