@@ -36,20 +36,15 @@ def show(title: str, result: levt.Result) -> None:
 # %% As it likes
 show("freely", model.translate(source))
 
-# %% A word of the customer's: a "Kessel", not an "Ofen"
-result = model.translate(source, terms=["Kessel"], drop=["Ofen"])
-show("term Kessel, without Ofen", result)
-assert "Kessel" in result.text
+# %% A word of the customer's, which the model has never seen: "Backofen", not "Ofen"
+result = model.translate(source, terms=["Backofen"], drop=["Ofen"])
+show("term Backofen, without Ofen", result)
+assert "Backofen" in result.text
 assert "Ofen" not in result.text.rstrip(".").split()
 
-# %% A word that it has never seen is obeyed all the same; what a toy of 42 words writes around it is another matter
-result = model.translate(source, terms=["Backofen"])
-show("term Backofen, never seen", result)
-assert "Backofen" in result.text
-
 # %% Several terms; in the order given, or in the one that the model likes best
-show("two terms, its own order", model.translate(source, terms=["Ofen", "Kapitän"]))
-show("two terms, in this order", model.translate(source, terms=["Ofen", "Kapitän"], ordered=True))
+show("two terms, its own order", model.translate(source, terms=["Kapitän", "Ofen"]))
+show("two terms, in this order", model.translate(source, terms=["Kapitän", "Ofen"], ordered=True))
 
 # %% A draft of which a part is signed off
 draft = "Am Abend verkauft der alte Kapitän den Hut."
@@ -61,7 +56,7 @@ assert "der alte Kapitän den Hut" in result.text
 # %% Different steering for different texts, in one batch
 wishes = [
     levt.Wish(source="Now the young doctor sells a coat.", terms=["Mantel"]),
-    levt.Wish(source="Today the happy farmer sees the key.", drop=["Schlüssel"]),
+    levt.Wish(source="Today the happy farmer sees the key.", drop=["frohe"]),
     levt.Wish(source="The brave teacher carries his letter."),
 ]
 for wish, result in zip(wishes, model.run(wishes), strict=True):
