@@ -57,11 +57,13 @@ def reproduce(
     from levt.recipes.reproduce.framework.step import check_files
     from levt.recipes.reproduce.framework.workplace import Workplace
     from levt.recipes.reproduce.parts.layout import LAYOUT
+    from levt.recipes.reproduce.parts.packages import check_packages
 
     chosen = reproduction(name)
     setting = Setting(scale=scale, data=data, seeds=seeds, tasks=tasks)
     goal, place = chosen.goal(setting), Workplace(work)
     check_files(goal, hint=LAYOUT[scale])
+    check_packages(goal)
     if dry_run:
         print_plan(goal, place)
         return

@@ -56,3 +56,14 @@ def test_an_unknown_name_lists_the_known(capsys: pytest.CaptureFixture[str]) -> 
     with pytest.raises(SystemExit):
         levt("table-2")
     assert "table-1" in capsys.readouterr().err
+
+
+def test_a_missing_package_is_told_before_any_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(SystemExit):
+        levt("iterations", "--scale", "toy")
+    assert "pip install 'levt[eval]'" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

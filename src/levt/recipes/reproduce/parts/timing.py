@@ -18,8 +18,8 @@ from levt.recipes.reproduce.parts.tuning import penalty_of
 from levt.recipes.shards import write_whole
 
 LATENCY = "latency.json"
-WARM_UP = 24
-"""Texts that are not counted: graphs are captured, code is compiled."""
+TEXTS = 200
+"""Texts that are timed, over and over. Each is translated once before, uncounted: graphs are captured."""
 
 
 def time_step(
@@ -40,9 +40,9 @@ def time_step(
             "systems": {name: dict(settings) for name, (_, settings, _) in systems.items()},
             "seconds": seconds,
             "split": split,
-            "warm_up": WARM_UP if seconds >= 1 else 1,
+            "warm_up": TEXTS if seconds >= 1 else 1,
         },
-        seconds=10 + 2 * seconds * len(systems) if seconds >= 1 else 1.0,
+        seconds=10 + (5 + seconds) * len(systems) if seconds >= 1 else 1.0,
         alone=True,
     )
 
@@ -50,7 +50,7 @@ def time_step(
 def time_systems(job: Job) -> None:
     """Write ``latency.json``: milliseconds of one text, mean and percentiles, for each system."""
     engine = "cuda" if torch.cuda.is_available() else "torch"
-    sources, _ = texts_of(job.inputs["corpus"] / CORPUS, job.config["split"], 200)
+    sources, _ = texts_of(job.inputs["corpus"] / CORPUS, job.config["split"], TEXTS)
     systems: dict[str, tuple[Model, dict[str, Any]]] = {}
     for name, settings in job.config["systems"].items():
         model = load(job.inputs[f"model {name}"] / MODEL, engine=engine, budget=Budget(rows=1))
@@ -70,7 +70,7 @@ def in_turns(
     systems: Mapping[str, tuple[Model, Mapping[str, Any]]],
     texts: Sequence[str],
     seconds: float,
-    warm_up: int = WARM_UP,
+    warm_up: int = TEXTS,
 ) -> dict[str, dict[str, float]]:
     """Let systems translate the same texts in turns, so that all meet the same load."""
     taken: dict[str, list[float]] = {name: [] for name in systems}
