@@ -154,9 +154,10 @@ def test_a_line_that_is_of_no_use_is_named(model: str, tmp_path: Path) -> None:
     good = one_line(levt.load(model, device="cpu").translate("A dog.").text)
     assert lines(tmp_path / "out" / "a-00001.txt") == [good, good, ""]
     table = tmp_path / "b.jsonl"
-    table.write_text('{"source": "A dog."}\n{"text": 1}\n', encoding="utf-8")
+    table.write_text('{"source": "A dog.", "problem": 5}\n{"text": 1}\n', encoding="utf-8")
     assert run(model, table, tmp_path / "out2", skip_broken=True).broken == 1
     rows = [json.loads(line) for line in lines(tmp_path / "out2" / "b.jsonl")]
+    assert rows[0]["problem"] == 5
     assert rows[1] == {"problem": "it has no text under the key 'source'", "target": ""}
     path.write_bytes(b"A dog.\n" * 8)
     with pytest.raises(StoreError, match="another input"):

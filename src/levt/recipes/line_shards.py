@@ -21,7 +21,7 @@ from levt.engine.result import Result
 from levt.errors import InputError, StoreError
 from levt.recipes.answering import Answering, Answers, Row, terms_of
 from levt.recipes.distillation import Progress
-from levt.recipes.shard_formats import Record, format_of
+from levt.recipes.shard_formats import Broken, Record, format_of
 from levt.recipes.shard_plan import MANIFEST, Piece
 from levt.recipes.shards import Pieces, trouble_told, write_whole
 from levt.recipes.workers import Local, Runner, Work
@@ -100,7 +100,7 @@ class LineShards(Pieces):
 
         def counted() -> Iterator[tuple[Record, Any]]:
             for record, result in answered:
-                broken[0] += "problem" in record
+                broken[0] += isinstance(record, Broken)
                 yield record, result
 
         # Unlike the number of a process, this is of one process alone among all machines.
@@ -179,12 +179,10 @@ class _Doing:
         nothing = Result.empty(self.answers.model.engine.tokenizers.target)
         skip = self.work.skip_broken
         try:
-            results = self.answers(_row(r) for r in records if not (skip and "problem" in r))
+            results = self.answers(_row(r) for r in records if not (skip and isinstance(r, Broken)))
             for record in records:
-                if skip and "problem" in record:
-                    yield {**record, "problem": record["problem"].message}, nothing
-                else:
-                    yield record, next(results)
+                broken = skip and isinstance(record, Broken)
+                yield record, nothing if broken else next(results)
                 done += 1
         except InputError as error:
             part = piece.parts["source"]
@@ -197,17 +195,17 @@ def _records(piece: Piece) -> list[Record]:
     columns = {field: format_of(part.file).read(part) for field, part in piece.parts.items()}
     records = columns.pop("source")
     for field, beside in columns.items():
-        for record, other in zip(records, beside, strict=True):
-            if "problem" in other:
-                record.setdefault("problem", InputError(f"{field}: {other['problem'].message}"))
-            else:
+        for i, (record, other) in enumerate(zip(records, beside, strict=True)):
+            if isinstance(other, Broken) and not isinstance(record, Broken):
+                records[i] = Broken(InputError(f"{field}: {other.error.message}", hint=other.error.hint))
+            elif not isinstance(record, Broken):
                 record[field] = other["source"]
     return records
 
 
 def _row(record: Record) -> Row:
-    if "problem" in record:
-        raise record["problem"]
+    if isinstance(record, Broken):
+        raise record.error
     return Row(record["source"], record.get("draft", ""), terms_of(record.get("terms", "")))
 
 

@@ -9,10 +9,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, runtime_checkable
 
+from levt.errors import InputError
+
 Record = dict[str, Any]
 """One line: ``source`` and maybe ``draft`` and ``terms``; other keys go through as they are."""
 
 PACKED = (".gz", ".xz")
+
+
+class Broken(dict[str, Any]):
+    """A record that cannot be used; where it is written, it has nothing but its problem."""
+
+    def __init__(self, error: InputError) -> None:
+        super().__init__(problem=error.message)
+        self.error = error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +52,7 @@ class Format(Protocol):
         ...
 
     def read(self, part: Part) -> list[Record]:
-        """The records of a part; one that cannot be used has the key ``problem``."""
+        """The records of a part, of which some may be ``Broken``."""
         ...
 
     def write(self, file: BinaryIO, answered: Iterable[tuple[Record, Any]], *, json: bool) -> int:

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 from levt.data.one_line import one_line_json
 from levt.errors import InputError
-from levt.recipes.shard_formats import Record
+from levt.recipes.shard_formats import Broken, Record
 from levt.recipes.shard_formats.text import Text
 
 
@@ -21,7 +21,7 @@ class Jsonl(Text):
         try:
             found = json_module.loads(line)
         except ValueError as error:
-            return {"problem": InputError(f"it is not JSON ({error})")}
+            return Broken(InputError(f"it is not JSON ({error})"))
         return checked(found)
 
     def write(self, file: BinaryIO, answered: Iterable[tuple[Record, Any]], *, json: bool) -> int:
@@ -42,11 +42,11 @@ FORMAT = Jsonl()
 
 
 def checked(found: Any) -> Record:
-    """A record with a source, or with a problem."""
+    """A record with a source, or a broken one."""
     if not isinstance(found, dict) or not isinstance(found.get("source"), str):
-        return {"problem": InputError("it has no text under the key 'source'")}
+        return Broken(InputError("it has no text under the key 'source'"))
     if not isinstance(found.get("draft", ""), str):
-        return {"problem": InputError(f"its draft must be a text, got {found['draft']!r}")}
+        return Broken(InputError(f"its draft must be a text, got {found['draft']!r}"))
     if any("\ud800" <= c <= "\udfff" for key in ("source", "draft") for c in found.get(key, "")):
-        return {"problem": InputError("it has a lone surrogate")}
+        return Broken(InputError("it has a lone surrogate"))
     return found

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 from levt.data.lines import check_file
 from levt.data.one_line import decoded, one_line, one_line_json
 from levt.errors import InputError
-from levt.recipes.shard_formats import PACKED, Part, Record
+from levt.recipes.shard_formats import PACKED, Broken, Part, Record
 
 BLOCK = 1 << 20
 
@@ -41,7 +41,7 @@ class Text:
         try:
             return {"source": decoded(line)}
         except InputError as error:
-            return {"problem": error}
+            return Broken(error)
 
     def write(self, file: BinaryIO, answered: Iterable[tuple[Record, Any]], *, json: bool) -> int:
         """One line per result."""
