@@ -45,6 +45,10 @@ def test_each_name_makes_its_page(name: str, work: Path, tmp_path: Path) -> None
     assert len(known["steps"]) == len(chain(goal))
     assert known["signatures"] or name == "iterations-by-length"
     assert all(one["seconds"] >= 0 and one["digest"] for one in known["steps"])
+    trained = [one for one in known["steps"] if one["function"].endswith(":train")]
+    assert trained
+    assert all(one["settings"]["training"]["seed"] == 1 for one in trained)
+    assert str(work) not in json.dumps(known)
     assert known["where"][0]["versions"]["torch"]
     # A second run finds everything done.
     assert place.pending(made.goal(TOY)) == []

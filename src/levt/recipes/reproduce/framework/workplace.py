@@ -21,6 +21,8 @@ from levt.recipes.reproduce.framework.step import Job, Step
 from levt.recipes.shards import held, write_whole
 
 STAMP = "step.json"
+SETTINGS = "settings.json"
+"""A file that a step may leave: all its settings, those by default too; they become part of its provenance."""
 
 
 class Workplace:
@@ -111,6 +113,8 @@ class Workplace:
             "seconds": round(seconds, 2),
             "where": {**surroundings(), "system": platform.system()},
         }
+        if (written / SETTINGS).is_file():
+            stamp["settings"] = json.loads((written / SETTINGS).read_text("utf-8"))
         write_whole(written / STAMP, stamp, indent=1)
         place = self.folder / f"{step.label}-{step.digest}"
         for old in self.folder.glob(f"[!.]*-{step.digest}"):  # done before, and thinned out since

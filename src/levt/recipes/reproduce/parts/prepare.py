@@ -30,7 +30,9 @@ def prepare_step(
         for split, pairs in splits.items():
             for i, pair in enumerate(pairs):
                 inputs |= {f"{split}.{i}.{side}": where / file for side, file in enumerate_sides(pair)}
-    config: dict[str, Any] = {"vocabulary": vocabulary, "separate": separate, "limit": limit}
+    config: dict[str, Any] = {
+        "vocabulary": vocabulary, "separate": separate, "limit": limit, "max_length": MAX_LENGTH
+    }  # fmt: skip
     if isinstance(where, Step):
         config["files"] = {split: [list(pair) for pair in pairs] for split, pairs in splits.items()}
     else:
@@ -59,7 +61,7 @@ def prepare_corpus(job: Job) -> None:
     settings = Preparation(
         vocabulary=job.config["vocabulary"],
         separate=job.config["separate"],
-        max_length=MAX_LENGTH,
+        max_length=job.config["max_length"],
         drop_overlap=True,
     )
     prepare(job.out / CORPUS, splits, settings, progress=lambda stage, done, total: job.tell(stage))

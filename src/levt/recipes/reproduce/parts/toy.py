@@ -45,7 +45,7 @@ def target(source: str, kind: str) -> str:
 def write_toy(job: Job) -> None:
     """Write train, dev and test: ``SPLIT.src`` and ``SPLIT.tgt``."""
     rng = random.Random(job.config["seed"])
-    for split, count in COUNTS.items():
+    for split, count in job.config["counts"].items():
         sources = [sentence(rng) for _ in range(count)]
         _lines(job.out / f"{split}.src", sources)
         _lines(job.out / f"{split}.tgt", [target(one, job.config["kind"]) for one in sources])
@@ -57,4 +57,6 @@ def _lines(path: Path, texts: list[str]) -> None:
 
 def toy_step(kind: str) -> Step:
     """The texts, by a script."""
-    return Step(label=f"toy-{kind}", run=write_toy, config={"kind": kind, "seed": 1}, seconds=0.1)
+    return Step(
+        label=f"toy-{kind}", run=write_toy, config={"kind": kind, "seed": 1, "counts": COUNTS}, seconds=0.1
+    )

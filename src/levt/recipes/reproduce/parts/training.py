@@ -9,13 +9,15 @@ from levt.imitation.roll_in import RollIn
 from levt.policy.card import Card
 from levt.policy.config import ModelConfig, config_from_json
 from levt.policy.folder import load_folder, save_folder
-from levt.recipes.experiment import UNKNOWN, Experiment, finished, run
+from levt.recipes.experiment import UNKNOWN, Experiment, as_json, finished, run
 from levt.recipes.reproduce.framework.runner import StepStopped
 from levt.recipes.reproduce.framework.setting import Setting
 from levt.recipes.reproduce.framework.step import Job, Step
+from levt.recipes.reproduce.framework.workplace import SETTINGS
 from levt.recipes.reproduce.parts.prepare import CORPUS
 from levt.recipes.reproduce.parts.sizes import Size, size
 from levt.recipes.reproduce.parts.task import Task
+from levt.recipes.shards import write_whole
 from levt.recipes.teaching import TEACHING
 from levt.training.config import TrainingConfig
 
@@ -65,6 +67,9 @@ def train(job: Job) -> None:
         job.out / MODEL, best.model, best.tokenizers, Card(name=job.label), dtype="float16", training=note
     )
     shutil.copyfile(experiment.out / LOG, job.out / LOG)
+    # Everything that was left as it is by default, too, but no path of this machine.
+    settings = {k: v for k, v in as_json(experiment).items() if k not in ("corpus", "out", "init", "device")}
+    write_whole(job.out / SETTINGS, settings, indent=1)
     shutil.rmtree(experiment.out)
 
 
