@@ -25,7 +25,7 @@ CORPUS = Path("corpora/bundled")
 STUDENT: dict[str, Any] = {**OPEN, "width": 384, "hidden": 1536, "heads": 6}
 """With 12,000 pieces 29.7 million parameters: 30.5 MB as bytes, the most that fits into 32."""
 
-DRAFTS = Drafts(noisy=0.15, unfinished=0.05, mismatched=0.1)
+DRAFTS = Drafts(noisy=0.15, unfinished=0.1, mismatched=0.1)
 """With a tenth of the corpus drafted by a phrase-based system, about four in ten examples have a draft."""
 
 
