@@ -1,5 +1,6 @@
 """Files that are cut off or have a bit flipped: found, named, never used."""
 
+import dataclasses
 import random
 import shutil
 from pathlib import Path
@@ -12,6 +13,8 @@ import levt
 from levt.cli import main
 from levt.data.store import Store
 from levt.errors import ModelError, StoreError
+from levt.recipes import recipe
+from levt.recipes.experiment import run
 from levt.training.checkpoint import Standing, read_checkpoint, write_checkpoint
 from tiny_models import save_tiny
 
@@ -49,16 +52,20 @@ def test_store_cut(tmp_path: Path) -> None:
 
 
 @pytest.mark.fault(
-    "a bit flipped", "in the tokens of a prepared corpus", "Store.verify is an error that names the file"
+    "a bit flipped", "in the tokens of a prepared corpus", "training on it is an error that names the file"
 )
 def test_store_flipped(tmp_path: Path) -> None:
     rng = random.Random()
-    for copy, file in copies(corpus(tmp_path) / "train", 5):
+    good = corpus(tmp_path)
+    for copy, file in copies(good / "train", 5):
         if file.name == "meta.json":
             continue  # a digit of a number that nothing depends on
         flip(file, rng)
         with pytest.raises(StoreError, match=file.name):
             Store.open(copy).verify()
+    flip(next((good / "train").glob("*.target.tokens")), rng)
+    with pytest.raises(StoreError, match="checksum"):
+        run(dataclasses.replace(recipe("multi30k-levt"), corpus=good, out=tmp_path / "run", device="cpu"))
 
 
 @pytest.mark.fault("a file cut off", "of a model folder", "loading it is an error that names the file")
@@ -80,15 +87,24 @@ def test_model(tmp_path: Path) -> None:
 @pytest.mark.fault(
     "a file cut off", "of a checkpoint", "resuming is an error that names it and says what to do"
 )
+@pytest.mark.fault(
+    "a bit flipped",
+    "in the weights of a checkpoint",
+    "resuming is an error that names it and says what to do",
+)
 def test_checkpoint(tmp_path: Path) -> None:
     rng = random.Random()
     folder = tmp_path / "step-00000007"
     write_checkpoint(folder, Standing(step=7), {"master": torch.arange(60.0)}, {"seed": 1})
-    for copy, file in copies(folder, 3):
-        cut(file, rng)
-        with pytest.raises(ModelError, match=f"{copy.name} is damaged") as caught:
-            read_checkpoint(copy, {"seed": 1})
-        assert "resumes from the checkpoint before it" in str(caught.value)
+    for damage in (cut, flip):
+        for copy, file in copies(folder, 3):
+            if damage is flip and file.suffix == ".json":
+                continue  # a digit of the seconds, say
+            damage(file, rng)
+            with pytest.raises(ModelError, match=f"{copy.name} is damaged") as caught:
+                read_checkpoint(copy, {"seed": 1})
+            assert "resumes from the checkpoint before it" in str(caught.value)
+            shutil.rmtree(copy)
 
 
 @pytest.mark.fault(

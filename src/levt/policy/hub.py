@@ -41,7 +41,8 @@ def resolve(name: str | Path, *, revision: str | None = None) -> Path:
         return download(name, revision=revision)
     names = bundled()
     near = difflib.get_close_matches(str(name), names, n=1)
-    known = f"bundled models: {', '.join(names)}" if names else "no model is bundled with this installation"
+    none = "no model is bundled with this installation: `levt train` makes one, and --model names its folder"
+    known = f"bundled models: {', '.join(names)}" if names else none
     raise ModelError(
         f"there is no model {str(name)!r}: neither bundled, nor a folder, nor an id of the hub (user/name)",
         hint=f"did you mean {near[0]!r}?" if near else known,

@@ -64,6 +64,7 @@ def distil(
     settings = settings or Distillation()
     runner = runner or Local(processes=processes, device=device)
     store = Store.open(corpus / TRAIN)
+    store.verify()
     identity = identity_of_work(teacher, store, settings)
     work = out.with_name(f"{out.name}.work")
     with trouble_told(work), shared(work):

@@ -38,6 +38,7 @@ from levt.text.tokenizer import Tokenizer
 from levt.training.checkpoint import Standing
 from levt.training.config import TrainingConfig
 from levt.training.loop import Trainer, Validation
+from levt.training.parallel import World
 
 AnyConfig = ModelConfig
 FINISHED = "finished.json"
@@ -102,6 +103,8 @@ def run(experiment: Experiment, *, stay: bool = False) -> Standing:
     """
     tokenizers = Tokenizers(*load_tokenizers(experiment.corpus))
     store = training_store(experiment)
+    if World.told().local_rank == 0:
+        store.verify()  # once a machine: a gigabyte takes a second, hours of training follow
     config = sized(experiment.model, tokenizers)
     check_lengths(experiment, config, store)
     torch.manual_seed(experiment.training.seed)

@@ -9,6 +9,7 @@ Nothing else has a state: batches, lessons and what is random in a step are pure
 
 import json
 import shutil
+import zlib
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,8 @@ class Record:
     """Processes that trained together."""
     shards: dict[str, int] = field(default_factory=dict)
     """Files of a sharded checkpoint with their sizes in bytes; none: the weights are in one file."""
+    sums: dict[str, int] = field(default_factory=dict)
+    """CRC-32 of each file of weights."""
 
     def write(self, folder: Path) -> None:
         """Write it into the folder of a checkpoint."""
@@ -75,8 +78,8 @@ class Record:
         _only(standing, Standing)
         standing["position"] = Position(**standing["position"])
         record = cls(standing=Standing(**standing), **known)
-        if any(name != Path(name).name for name in record.shards):
-            raise ValueError("a shard lies outside the folder")
+        if any(name != Path(name).name for name in (*record.shards, *record.sums)):
+            raise ValueError("a file lies outside the folder")
         return record
 
 
@@ -93,12 +96,14 @@ def write_checkpoint(
             {name: tensor.cpu().contiguous() for name, tensor in state.items()},
             temporary / WEIGHTS,
         )
-        Record(standing=standing, identity=identity, workers=workers).write(temporary)
+        sums = {WEIGHTS: checksum(temporary / WEIGHTS)}
+        Record(standing=standing, identity=identity, workers=workers, sums=sums).write(temporary)
 
 
 def read_checkpoint(folder: Path, identity: dict[str, Any]) -> tuple[Standing, dict[str, Tensor]]:
     """Read a checkpoint in one file; one of a run with other settings is refused."""
     record = read_record(folder, identity)
+    verify(folder, record)
     return record.standing, read_flat(folder)
 
 
@@ -123,6 +128,26 @@ def read_record(folder: Path, identity: dict[str, Any]) -> Record:
             hint="use another --out folder, or the settings of that run",
         )
     return record
+
+
+def verify(folder: Path, record: Record, part: slice = slice(None)) -> None:
+    """Read the files of weights, or some of them, and compare their checksums: a flipped bit is no weight."""
+    for name, known in sorted(record.sums.items())[part]:
+        try:
+            found = checksum(folder / name)
+        except OSError as error:
+            raise damaged(folder, error) from error
+        if found != known:
+            raise damaged(folder, ValueError(f"the checksum of {name} differs"))
+
+
+def checksum(path: Path) -> int:
+    """CRC-32 of a file: it guards against accidents, and takes less time than the writing."""
+    found = 0
+    with path.open("rb") as opened:
+        while block := opened.read(1 << 22):
+            found = zlib.crc32(block, found)
+    return found
 
 
 def read_flat(folder: Path) -> dict[str, Tensor]:

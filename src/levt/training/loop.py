@@ -3,6 +3,7 @@
 import copy
 import math
 import os
+import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -112,6 +113,8 @@ class Trainer:
                 self.lock.acquire(
                     patience=30.0 if os.environ.get("TORCHELASTIC_RESTART_COUNT", "0") != "0" else 0.0
                 )
+                for rest in self.folder.glob(".best.*"):  # of a process killed while it wrote the best model
+                    shutil.rmtree(rest)
             except FolderInUse as error:
                 refused = error
         if self.world.sum(torch.tensor([float(refused is not None)])).item():

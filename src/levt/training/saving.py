@@ -3,13 +3,18 @@
 from pathlib import Path
 from typing import Any
 
+import torch
+
+from levt.errors import ModelError
 from levt.training.checkpoint import (
     Record,
     Standing,
     checkpoint_path,
+    damaged,
     prune,
     read_flat,
     read_record,
+    verify,
     write_checkpoint,
 )
 from levt.training.config import TrainingConfig
@@ -46,6 +51,7 @@ class Saver:
     def load(self, folder: Path, identity: dict[str, Any]) -> Record:
         """Take over the weights of a checkpoint, whoever wrote it; all processes must take part."""
         record = read_record(folder, identity)
+        self._verify(folder, record)
         if record.shards:
             from levt.training.sharded_checkpoint import read_shards
 
@@ -53,6 +59,16 @@ class Saver:
         else:
             self.weights.restore(read_flat(folder))
         return record
+
+    def _verify(self, folder: Path, record: Record) -> None:
+        """Each process reads some of the files; if one finds damage, all stop."""
+        found: ModelError | None = None
+        try:
+            verify(folder, record, slice(self.world.rank, None, self.world.size))
+        except ModelError as error:
+            found = error
+        if self.world.sum(torch.tensor([int(found is not None)])).item():
+            raise found or damaged(folder, ValueError("another process has found it"))
 
     def wait(self) -> None:
         """Wait until what was begun is on the disk."""

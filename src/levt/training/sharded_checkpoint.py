@@ -26,7 +26,7 @@ from torch.torch_version import TorchVersion
 
 from levt.errors import ConfigError, LevtError
 from levt.policy.atomic import replace_folder, sync
-from levt.training.checkpoint import Record, damaged
+from levt.training.checkpoint import Record, checksum, damaged
 from levt.training.parallel import World
 from levt.training.weights import Weights
 
@@ -69,8 +69,10 @@ class ShardedWriter:
             written.result()
             if not self.world.first:
                 return
-            shards = {path.name: path.stat().st_size for path in sorted(partial.glob(PATTERN))}
-            replace(record, shards=shards).write(partial)
+            parts = sorted(partial.glob(PATTERN))
+            shards = {path.name: path.stat().st_size for path in parts}
+            sums = {path.name: checksum(path) for path in parts}
+            replace(record, shards=shards, sums=sums).write(partial)
             sync(partial)
             replace_folder(partial, folder)
             shutil.rmtree(partial, ignore_errors=True)  # an older one of the same step
