@@ -83,7 +83,7 @@ def test_what_is_not_run_names_verbs_and_flags_that_exist(page: Path, tools: str
                 )
 
 
-@pytest.mark.parametrize("page", pages()[1:], ids=name)
+@pytest.mark.parametrize("page", pages(), ids=name)
 def test_commands_stand_in_blocks_that_say_so(page: Path) -> None:
     bare = [
         f"{name(page)}:{block.line}"

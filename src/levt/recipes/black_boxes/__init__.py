@@ -1,4 +1,4 @@
-"""Black boxes: systems whose drafts are to be repaired, behind one small interface. Adding a file adds a kind.
+"""Black boxes: systems whose drafts are to be repaired, behind one small interface.
 
 A black box takes lines and gives exactly one line for each, in order; what is inside nobody asks. One is named by a
 string, its kind before the first colon:
