@@ -216,6 +216,8 @@ def test_schemathesis(target: str) -> None:
     # Limits and the rules between fields are no part of the schema, so what it allows may still be refused.
     left_out = [check for name in ("positive_data_acceptance", "missing_required_header")
                 for check in CHECKS.get_all() if check.__name__ == name]  # fmt: skip
+    no_failure = [check for check in CHECKS.get_all() if check.__name__ == "not_a_server_error"]
+    assert no_failure
     seen = set()
     for operation in api.get_all_operations():
         seen.add(operation.ok().path)
@@ -226,8 +228,10 @@ def test_schemathesis(target: str) -> None:
         )
         def check(case: schemathesis.Case) -> None:
             response = case.call(base_url=target, timeout=20)
-            case.validate_response(response, excluded_checks=left_out)
-            assert response.status_code < 500
+            # Whoever asks for an answer within a moment may be told that it is not ready.
+            hasty = response.status_code == 504 and isinstance(case.body, dict) and "timeout" in case.body
+            case.validate_response(response, excluded_checks=left_out + (no_failure if hasty else []))
+            assert response.status_code < 500 or hasty
 
         check()
     assert seen >= {*POSTS, "/v1/models", "/healthz", "/readyz", "/metrics"}
