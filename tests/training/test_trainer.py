@@ -3,6 +3,7 @@
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -218,7 +219,8 @@ def test_patience(store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[st
 def test_minutes(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Time ends a run, also over several sittings, and the rate of a falling schedule goes to 0 with it."""
     now = [100.0]
-    monkeypatch.setattr("levt.training.loop.time.monotonic", lambda: now[0])
+    # Its own clock, not everybody's: an event loop in another thread would sleep for hours.
+    monkeypatch.setattr("levt.training.loop.time", SimpleNamespace(monotonic=lambda: now[0]))
 
     def made(minutes: float) -> Trainer:
         settings = config(max_steps=1000, max_minutes=minutes, schedule="linear", warmup=0)
