@@ -14,6 +14,8 @@ from fault_table import Fault, write_page
 torch.set_num_threads(1)
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # for the processes that tests start
 
+collect_ignore_glob = ["*conftest.py"]  # no doctests there, and several folders may each have one
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if not torch.cuda.is_available():
