@@ -65,7 +65,7 @@ def _learnt(folder: Path, steps: int | None) -> "Model":
     torch.set_num_threads(1)
     corpus = folder / "corpus"
     if not corpus.exists():
-        typo_corpus(folder)
+        typo_corpus(folder, dev=0)  # validation would need the extra `eval`; the demo has only the core
     recipe = typo_repair()
     training = recipe.training if steps is None else dataclasses.replace(recipe.training, max_steps=steps)
     experiment = dataclasses.replace(

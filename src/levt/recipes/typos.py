@@ -102,11 +102,13 @@ def examples(seed: int) -> Iterator[tuple[str, str]]:
 
 
 def typo_corpus(folder: Path, *, train: int = 20_000, dev: int = 200, seed: int = 1) -> Path:
-    """Write texts and prepare them; the corpus is ``folder / "corpus"``."""
+    """Write texts and prepare them; the corpus is ``folder / "corpus"``. With ``dev=0`` it has no dev set."""
     folder.mkdir(parents=True, exist_ok=True)
     files: dict[str, list[Path]] = {}
     stream = examples(seed)
     for split, count in (("train", train), ("dev", dev)):
+        if count == 0:
+            continue
         pairs = [next(stream) for _ in range(count)]
         columns = {"draft": [wrong for wrong, _ in pairs], "target": [right for _, right in pairs]}
         paths = {name: folder / f"{split}.{name}" for name in columns}
