@@ -82,7 +82,9 @@ def test_vocabularies_may_be_separate(tmp_path: Path) -> None:
     for kind in RECIPES:
         model = tiny_model(kind, joint_embeddings=False)
         run(toy_experiment(separate, tmp_path / kind, model=model, training={"max_steps": 3}))
-        levt.load(tmp_path / kind / "best", device="cpu").translate("the red bird")
+        found = levt.load(tmp_path / kind / "best", device="cpu")
+        assert found.engine.tokenizers.separate
+        assert isinstance(found.translate("the red bird").text, str)
 
 
 def test_the_teaching_of_another_kind_is_refused(corpus: Path, tmp_path: Path) -> None:

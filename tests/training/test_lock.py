@@ -86,4 +86,6 @@ def test_where_the_file_system_knows_no_locks(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(fcntl, "flock", unknown)
     lock = RunLock(tmp_path)
     lock.acquire()
+    assert lock.path in RunLock._held
     lock.release()
+    assert lock.path not in RunLock._held

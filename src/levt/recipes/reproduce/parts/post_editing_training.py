@@ -4,20 +4,16 @@ What sets it apart from other trainings: triples may be mixed with others, weigh
 the checkpoint is chosen by TER.
 """
 
-import shutil
 from collections.abc import Mapping
 from typing import Any
 
 from levt.imitation.roll_in import RollIn
-from levt.policy.card import Card
-from levt.policy.folder import load_folder, save_folder
-from levt.recipes.experiment import Experiment, finished, run
-from levt.recipes.reproduce.framework.runner import StepStopped
+from levt.recipes.experiment import Experiment
 from levt.recipes.reproduce.framework.setting import Setting
 from levt.recipes.reproduce.framework.step import Job, Step
 from levt.recipes.reproduce.parts.prepare import CORPUS
 from levt.recipes.reproduce.parts.sizes import size
-from levt.recipes.reproduce.parts.training import LOG, MODEL, RUN, network, seconds_of
+from levt.recipes.reproduce.parts.training import MODEL, RUN, network, seconds_of, train_to_end
 from levt.training.config import TrainingConfig
 
 FEW: dict[str, Any] = {"max_steps": 4, "validate_every": 4, "save_every": 4}
@@ -79,18 +75,8 @@ def _fields(fields: Mapping[str, Any], kind: str, dropout: float) -> dict[str, A
 
 
 def train_system(job: Job) -> None:
-    """Train by the settings, keep the best model by the dev set."""
-    experiment = experiment_of(job)
-    run(experiment)
-    if not finished(experiment):
-        raise StepStopped(f"{job.label} was stopped", hint="run the same command again to go on")
-    best = load_folder(experiment.out / "best")
-    note = {"label": job.label, **dict(best.config.training or {})}
-    save_folder(
-        job.out / MODEL, best.model, best.tokenizers, Card(name=job.label), dtype="float16", training=note
-    )
-    shutil.copyfile(experiment.out / LOG, job.out / LOG)
-    shutil.rmtree(experiment.out)
+    """Train by the settings of the step."""
+    train_to_end(job, experiment_of(job))
 
 
 def experiment_of(job: Job) -> Experiment:

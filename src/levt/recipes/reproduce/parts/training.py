@@ -56,8 +56,12 @@ def seconds_of(chosen: Size, kind: str, training: Mapping[str, Any]) -> float:
 
 
 def train(job: Job) -> None:
-    """Train by the settings, keep the best model by the dev set."""
-    experiment = experiment_of(job)
+    """Train by the settings of the step."""
+    train_to_end(job, experiment_of(job))
+
+
+def train_to_end(job: Job, experiment: Experiment) -> None:
+    """Train, keep the best model by the dev set, the log, and all settings."""
     run(experiment)
     if not finished(experiment):
         raise StepStopped(f"{job.label} was stopped", hint="run the same command again to go on")
@@ -68,7 +72,8 @@ def train(job: Job) -> None:
     )
     shutil.copyfile(experiment.out / LOG, job.out / LOG)
     # Everything that was left as it is by default, too, but no path of this machine.
-    settings = {k: v for k, v in as_json(experiment).items() if k not in ("corpus", "out", "init", "device")}
+    places = ("corpus", "out", "init", "more", "device")
+    settings = {k: v for k, v in as_json(experiment).items() if k not in places}
     write_whole(job.out / SETTINGS, settings, indent=1)
     shutil.rmtree(experiment.out)
 
