@@ -1,5 +1,6 @@
 """Work that is captured as a CUDA graph when it is first run, and the buckets of shapes for which it is."""
 
+import gc
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -42,9 +43,17 @@ class Graph:
         with torch.cuda.stream(side):
             self.work()
         torch.cuda.current_stream().wait_stream(side)
-        self._graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self._graph, pool=self.pool):
-            self.work()
+        graph = torch.cuda.CUDAGraph()
+        # An old graph that is cleared away in the middle of a capture spoils it.
+        collecting = gc.isenabled()
+        gc.disable()
+        try:
+            with torch.cuda.graph(graph, pool=self.pool):
+                self.work()
+        finally:
+            if collecting:
+                gc.enable()
+        self._graph = graph
 
     def run(self) -> None:
         """Do the work, without waiting for it."""

@@ -49,17 +49,17 @@ def _attend_step(
     tl.store(mine + kv_2, v, mask=inside)
     # The new token itself, from registers; then what came before, block by block.
     peak = tl.sum(q * k.to(tl.float32), 0)
-    total = 1.0
+    total = tl.full((), 1.0, tl.float32)
     seen = v.to(tl.float32)
     column = tl.arange(0, BLOCK)
     for start in range(0, here, BLOCK):
         place = start + column
         before = place < here
         rows = tl.load(origin + row * w + place, mask=before, other=0)
-        at = kv + rows[:, None] * kv_r + head * kv_h + place[:, None] * kv_w + lane[None, :]
+        before_at = kv + rows[:, None] * kv_r + head * kv_h + place[:, None] * kv_w + lane[None, :]
         both = before[:, None] & inside[None, :]
-        keys = tl.load(at, mask=both, other=0.0).to(tl.float32)
-        values = tl.load(at + kv_2, mask=both, other=0.0).to(tl.float32)
+        keys = tl.load(before_at, mask=both, other=0.0).to(tl.float32)
+        values = tl.load(before_at + kv_2, mask=both, other=0.0).to(tl.float32)
         score = tl.where(before, tl.sum(q[None, :] * keys, 1), float("-inf"))
         new = tl.maximum(peak, tl.max(score, 0))
         weight = tl.exp(score - new)
