@@ -5,19 +5,12 @@ from typing import Any
 
 from levt.imitation.roll_in import RollIn
 from levt.policy.config import AutoregressiveConfig, LevTConfig
-from levt.recipes.experiment import UNKNOWN, Experiment
+from levt.recipes.experiment import Experiment
+from levt.recipes.sizes import SMALL
 from levt.training.config import TrainingConfig
 
-SMALL: dict[str, Any] = {
-    "source_vocabulary": UNKNOWN,
-    "target_vocabulary": UNKNOWN,
-    "width": 256,
-    "hidden": 1024,
-    "heads": 4,
-    "encoder_layers": 6,
-    "decoder_layers": 6,
-    "max_length": 256,
-}
+CAPTIONS: dict[str, Any] = {**SMALL, "max_length": 256}
+"""A caption is short."""
 
 
 def multi30k_ar() -> Experiment:
@@ -25,7 +18,7 @@ def multi30k_ar() -> Experiment:
     return Experiment(
         corpus=Path("corpora/multi30k"),
         out=Path("runs/multi30k-ar"),
-        model=AutoregressiveConfig(**SMALL, dropout=0.3),
+        model=AutoregressiveConfig(**CAPTIONS, dropout=0.3),
         training=TrainingConfig(
             tokens=12_288, learning_rate=2e-3, warmup=300, schedule="cosine", max_steps=3_000, ema=0.998,
             validate_every=500, save_every=500,
@@ -38,7 +31,7 @@ def multi30k_levt() -> Experiment:
     return Experiment(
         corpus=Path("corpora/multi30k"),
         out=Path("runs/multi30k-levt"),
-        model=LevTConfig(**SMALL, dropout=0.3),
+        model=LevTConfig(**CAPTIONS, dropout=0.3),
         roll_in=RollIn(),
         training=TrainingConfig(
             tokens=12_288, learning_rate=1e-3, warmup=500, schedule="cosine", max_steps=12_000, ema=0.999,
