@@ -1,5 +1,6 @@
 """The training loop: stopping and going on is as if nothing had been, the best is kept, every end is clean."""
 
+import re
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -240,6 +241,32 @@ def test_minutes(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     now[0] += 1000  # time between sittings does not count
     assert made(0.5).run().step == 10
     assert made(1.0).run().step == 20
+
+
+def test_the_time_left_is_at_the_pace_of_this_sitting(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first sitting takes 100 seconds a step, the second 3: the second knows its own."""
+    now = [100.0]
+    monkeypatch.setattr("levt.training.loop.time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    def left(each: float, stop: int, **settings: Any) -> list[str]:
+        run = trainer(store, tmp_path, config(max_steps=40, **settings))
+        original = run.weights.step
+
+        def step() -> None:
+            original()
+            now[0] += each
+            if run.standing.step + 1 == stop:
+                run.stop_asked = "a test"
+
+        run.weights.step = step  # type: ignore[method-assign]
+        run.run()
+        return re.findall(r"(\S+) left", capsys.readouterr().err)
+
+    assert left(100.0, 10)[-1] == "50:00"
+    assert left(3.0, 12) == ["1:27", "1:24"]
+    assert left(3.0, 14, max_minutes=1016 / 60) == ["0:07", "0:04"]
 
 
 @pytest.mark.parametrize("average", [2, 3])

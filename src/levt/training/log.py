@@ -28,7 +28,9 @@ class Log:
         # A run that was killed may have logged steps behind its last checkpoint; they will come again.
         if self.path.exists():
             kept = [r for r in read_log(self.path) if r.get("step", 0) <= resumed_at]
-            self.path.write_text("".join(json.dumps(r) + "\n" for r in kept), encoding="utf-8")
+            new = self.path.with_suffix(".new")  # a run killed just now keeps the log it had
+            new.write_text("".join(json.dumps(r) + "\n" for r in kept), encoding="utf-8")
+            new.replace(self.path)
         if importlib.util.find_spec("tensorboard"):
             from torch.utils.tensorboard import SummaryWriter
 

@@ -25,6 +25,7 @@ from levt.training.config import TrainingConfig
 from levt.training.feed import Feed, Micro
 from levt.training.lock import FolderInUse, RunLock
 from levt.training.log import Log, clock
+from levt.training.pace import Pace
 from levt.training.parallel import LAUNCH, World
 from levt.training.saving import Saver
 from levt.training.schedule import learning_rate
@@ -101,6 +102,7 @@ class Trainer:
             self.lock.release()
             raise
         self.stop_asked: str | None = None
+        self.pace = Pace(self.standing.step, self.began)
         self.agreed = self.standing.seconds
         """Time spent on the run, by the clock of the first process: all must end, and learn, alike."""
 
@@ -210,6 +212,7 @@ class Trainer:
             stepper = Stepper(self.objective, self.weights, feed.sizes, len(losses), config, self.world)
             tokens, decisions, last = 0, [0.0] * len(losses), time.monotonic()
             before = self.standing.step
+            self.pace = Pace(before, last)
             while self._goes_on():
                 step = self.standing.step + 1
                 micros: list[Micro] = [feed.next() for _ in range(config.accumulate)]
@@ -251,7 +254,9 @@ class Trainer:
             ready=feed.waiting,
         )  # fmt: skip
         parts = "  ".join(f"{name} {mean:.3f}" for name, mean in record.items())
-        left = self.seconds * (1 / max(self.progress, 1e-9) - 1)
+        minutes = self.config.max_minutes
+        rest = 60 * minutes - self.seconds if minutes else None
+        left = self.pace.left(step, self.config.max_steps, time.monotonic(), at_most=rest)
         best = "" if self.standing.best is None else f"  best {self.standing.best:.2f}"
         skipped = f"  skipped {bad}" if bad else ""
         log.progress(f"step {step:,}  {parts}  {rate:,.0f} tok/s  {clock(left)} left{best}{skipped}")
