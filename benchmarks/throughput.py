@@ -151,7 +151,7 @@ def main() -> None:
     parser.add_argument(
         "--lanes", type=int, nargs="+", default=[2], help="batches that take turns on the device"
     )
-    parser.add_argument("--variant", default="plain", choices=list(VARIANTS), help="a way to do it")
+    parser.add_argument("--variant", default="fused", choices=list(VARIANTS), help="a way to do it")
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--dtype", default="bfloat16", choices=["bfloat16", "float16", "float32"])
     parser.add_argument("--only", nargs="*", default=[], help="only what has one of these in its name")

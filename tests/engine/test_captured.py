@@ -161,7 +161,7 @@ def test_kernels_do_what_torch_does() -> None:
             width=n,
             device="cuda",
         )
-        frames = [Frame(b, n, "cuda"), Frame(b, n, "cuda")]
+        frames = [Frame.empty(b, n, "cuda"), Frame.empty(b, n, "cuda")]
         controls = Controls(
             torch.rand(b, device="cuda") * 2,
             torch.tensor([rng.choice([0.0, 0.3, 1.0]) for _ in range(b)], device="cuda"),

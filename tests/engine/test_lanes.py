@@ -121,20 +121,10 @@ def test_texts_are_gathered_whatever_they_wish() -> None:
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_fused_towers_give_the_same_edits(norm: str) -> None:
     model = network(2, norm=norm, delete_exit=1, placeholder_exit=1)
-    fused, plain = Captured(model, tuning=Tuning(fused=True)), Captured(model)
-    requests = some_requests(4, 24)
-    for one, other in zip(fused.refine(requests), plain.refine(requests), strict=True):
-        same(one, other)
-
-
-@pytest.mark.parametrize("height", [1, 5])
-def test_an_iteration_as_one_piece_of_work(height: int) -> None:
-    for seed in range(4):
-        model = network(seed)
-        whole, plain = Captured(model, tuning=Tuning(whole=True)), TorchEngine(model, tokenizers())
-        requests = some_requests(seed + 20, height)
-        found = plain.refine(plain.encode([r.source for r in requests]), requests)
-        for one, other in zip(whole.refine(requests), found, strict=True):
+    fused, plain = Captured(model), Captured(model, tuning=Tuning(fused=False))
+    for height in (24, 5, 1):
+        requests = some_requests(4, height)
+        for one, other in zip(fused.refine(requests), plain.refine(requests), strict=True):
             same(one, other)
 
 

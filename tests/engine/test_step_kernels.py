@@ -117,7 +117,7 @@ def test_filling_some_places() -> None:
 
     torch.manual_seed(0)
     rows = [[7, 4, 4, 8], [4], [9, 4, 7], []]
-    frames = [Frame(4, 8, DEVICE), Frame(4, 8, DEVICE)]
+    frames = [Frame.empty(4, 8, DEVICE), Frame.empty(4, 8, DEVICE)]
     for frame in frames:
         frame.put(State.of(rows, device=DEVICE))
     places = static_edits.holes(frames[0].y, 6)

@@ -13,6 +13,7 @@ from torch import Tensor
 from levt.engine.fused_step import FusedHidden
 from levt.engine.graph import FEW, HEIGHTS, WIDTHS, bucket, new_pool
 from levt.engine.lane import Lane, Work
+from levt.engine.solo import Solo
 from levt.engine.stage import Reading, Stage
 from levt.engine.tuning import Tuning, compiled
 from levt.policy.levt import LevT
@@ -39,18 +40,24 @@ class Captured:
         """For a network; batches hold so many places, and so many batches take turns."""
         self.network = network
         tuning = tuning or Tuning()
-        self._whole = tuning.whole
         self._states: Callable[..., Tensor] = FusedHidden(network) if tuning.fused else network.hidden
         if tuning.compile:
             self._states = compiled(self._states)
         self.device = next(network.parameters()).device
         self.capture = self.device.type == "cuda" if capture is None else capture
         self.places, self.lanes = places, lanes
-        self.synchronisations = 0
-        """How often the host has waited for the device."""
+        self._waits = 0
         self._pool = new_pool(capture=self.capture)
         self._readings: dict[tuple[int, int], Reading] = {}
         self._stages: dict[tuple[int, int, int, int], Stage] = {}
+        self._solo = Solo(
+            network, device=self.device, capture=self.capture, states=self._states, pool=self._pool
+        )
+
+    @property
+    def synchronisations(self) -> int:
+        """How often the host has waited for the device."""
+        return self._waits + self._solo.synchronisations
 
     def serves(self, requests: Sequence[Request]) -> bool:
         """Whether these can be refined here: steered by locks and dials alone, and not too long for the network."""
@@ -85,6 +92,11 @@ class Captured:
             if groups and not few and 4 * len(numbers) < self._height(width, len(requests)):
                 # Too few to be worth a batch of their own.
                 groups[min(groups)] += numbers
+                continue
+            if len(requests) == 1:
+                needed = self._solo.refine(outcomes[0], limits[0], sources, width)
+                if needed:
+                    groups[bucket(needed, WIDTHS, positions)] = numbers
                 continue
             for number, needed in self._run(outcomes, limits, numbers, sources if few else width, width):
                 groups.setdefault(bucket(needed, WIDTHS, positions), []).append(number)
@@ -123,29 +135,30 @@ class Captured:
                 waiting,
                 reading=lambda rows: self._reading(bucket(rows, HEIGHTS, b), s),
                 smaller=lambda rows, k=k: self._stage(bucket(max(rows, FEW), HEIGHTS, b), s, n, k),  # type: ignore[misc]
-                whole=self._whole,
                 wide=wide,
             )
             lanes.append(Lane(self._stage(b, s, n, k), work))
         going = list(lanes)
         while going:
             going = [lane for lane in going if lane.turn()]
-        self.synchronisations += sum(lane.synchronisations for lane in lanes)
+        self._waits += sum(lane.synchronisations for lane in lanes)
         return wide
 
     def _reading(self, b: int, s: int) -> Reading:
         """Where sources are read that join a batch."""
         if (b, s) not in self._readings:
-            self._readings[b, s] = Reading(
-                self.network, b, s, self.device, capture=self.capture, pool=self._pool
-            )
+            self._readings[b, s] = self._new_reading(b, s)
         return self._readings[b, s]
+
+    def _new_reading(self, b: int, s: int) -> Reading:
+        x = torch.zeros(b, s, dtype=torch.long, device=self.device)
+        return Reading(self.network, x, capture=self.capture, pool=self._pool)
 
     def _stage(self, b: int, s: int, n: int, lane: int) -> Stage:
         """Where a batch lies; lanes have their own."""
         key = (b, s, n, lane)
         if key not in self._stages:
-            reading = Reading(self.network, b, s, self.device, capture=self.capture, pool=self._pool)
+            reading = self._new_reading(b, s)
             reading.read(torch.zeros(b, s, dtype=torch.long, device=self.device))
             self._stages[key] = Stage(self.network, reading, n, capture=self.capture, states=self._states)
             self._stages[key].prepare()

@@ -155,7 +155,8 @@ class CapturedSearch:
         s = bucket(2 + max(map(len, sources)), WIDTHS, longest)
         wide = bucket(max(limits) - 1, WIDTHS, longest)
         if (b, s) not in self._readings:
-            self._readings[b, s] = Reading(self.network, b, s, self.device, capture=self.capture)
+            x = torch.zeros(b, s, dtype=torch.long, device=self.device)
+            self._readings[b, s] = Reading(self.network, x, capture=self.capture)
         reading = self._readings[b, s]
         reading.read(sent(block(sources, s), self.device))
         if (b, s, k, wide) not in self._stages:

@@ -260,7 +260,7 @@ def fill_step(frame: Frame, logits: Float[Tensor, "b n v"]) -> None:
     b, n = frame.y.shape
     _fill[(b, n)](
         logits, frame.y, frame.fill_logp, n, logits.shape[2], logits.stride(0), logits.stride(1),
-        FIRST=len(SPECIALS), PLH_ID=PLH, WIDE=1024, num_warps=4,
+        FIRST=len(SPECIALS), PLH_ID=PLH, WIDE=4096, num_warps=8,
     )  # fmt: skip
 
 
@@ -269,5 +269,5 @@ def fill_places(frame: Frame, logits: Float[Tensor, "p v"], places: Int[Tensor, 
     frame.fill_logp.zero_()
     _fill_places[(places.shape[0],)](
         logits, places, frame.y, frame.fill_logp, logits.shape[1], logits.stride(0),
-        FIRST=len(SPECIALS), PLH_ID=PLH, WIDE=1024, num_warps=4,
+        FIRST=len(SPECIALS), PLH_ID=PLH, WIDE=4096, num_warps=8,
     )  # fmt: skip

@@ -13,13 +13,14 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from levt.engine import step_ops
+from levt.engine.graph import FEW
 from levt.engine.step_ops import Hypotheses
 from levt.policy.attention import pattern
 from levt.policy.autoregressive import Autoregressive
 from levt.policy.blocks import Block, FeedForward, Norm
 from levt.policy.config import Policy
 from levt.policy.decoder import Tower
-from levt.policy.layout import Padded
+from levt.policy.layout import Layout, Padded
 from levt.policy.levt import LevT
 from levt.policy.memory import Memory
 
@@ -84,8 +85,36 @@ class FusedHidden:
         network = self.network
         tower: Tower = network.towers[policy]
         x = network.embed_target(y, layout)
-        here, there = pattern(layout, layout, x), pattern(layout, memory.layout, x)
         kv = memory.kv[tower.name]
+        looks = self._few if y.shape[0] <= FEW else self._many
+        look, across = looks(x, layout, memory.layout, kv)
+        depth = network.config.exit_of(policy)
+        blocks = [block for block in tower.blocks if isinstance(block, Block)][:depth]
+        return through(self.ops, blocks, tower.norm, x.flatten(0, 1), look, across).view_as(x)
+
+    def _few(self, x: Tensor, layout: Padded, sources: Layout, kv: Tensor) -> tuple[Look, Look]:
+        """Every place looks for itself: one launch, and enough to do only for a few rows."""
+        b, n, d = x.shape
+        assert isinstance(sources, Padded)
+
+        def look(i: int, block: Block, z: Tensor) -> Tensor:
+            attention = block.self_attention
+            qkv = attention.qkv(z)
+            seen = qkv.view(b, n, 3, attention.heads, -1)[:, :, 1:]
+            out: Tensor = attention.out(self.ops.attend_memory(qkv[:, :d], seen, layout.real))
+            return out
+
+        def across(i: int, block: Block, z: Tensor) -> Tensor:
+            attention = block.cross_attention
+            assert attention is not None
+            seen = self.ops.attend_memory(attention.query(z), kv[:, :, i], sources.real)
+            out: Tensor = attention.out(seen)
+            return out
+
+        return look, across
+
+    def _many(self, x: Tensor, layout: Padded, sources: Layout, kv: Tensor) -> tuple[Look, Look]:
+        here, there = pattern(layout, layout, x), pattern(layout, sources, x)
 
         def look(i: int, block: Block, z: Tensor) -> Tensor:
             out: Tensor = block.self_attention(z.view_as(x), layout, here).flatten(0, 1)
@@ -97,9 +126,7 @@ class FusedHidden:
             out: Tensor = attention(z.view_as(x), layout, there, kv[:, :, i]).flatten(0, 1)
             return out
 
-        depth = network.config.exit_of(policy)
-        blocks = [block for block in tower.blocks if isinstance(block, Block)][:depth]
-        return through(self.ops, blocks, tower.norm, x.flatten(0, 1), look, across).view_as(x)
+        return look, across
 
 
 def through(

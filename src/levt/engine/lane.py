@@ -38,8 +38,6 @@ class Work:
     """A place where so many more sources can be read."""
     smaller: Callable[[int], Stage]
     """A stage of the same width for so many rows."""
-    whole: bool
-    """Fill and edit a few rows as one piece of work."""
     wide: list[tuple[int, int]]
     """Those that do not fit, and the width that they need."""
 
@@ -83,11 +81,6 @@ class Lane:
     def _launch(self) -> None:
         ledger, pending = self.ledger, self.ledger.pending
         self._fills = None
-        few = len(ledger.alive) <= FEW and not self.work.waiting
-        if self.work.whole and few and pending is not None and pending.holes and ledger.alive.any():
-            self._fills, self._edits = self.stage.turn()
-            self.stage.mark()
-            return
         if pending is not None and pending.holes:
             self._fills = self.stage.fill(pending.holes)
         goes_on = bool(ledger.alive.any())

@@ -99,7 +99,7 @@ def refine_jobs(
         outcomes = engine.gather([jobs[i].plan.request for i in plain])
         tokenizer = engine.tokenizers.target
         for i, outcome in zip(plain, outcomes, strict=True):
-            guard(outcome, tokenizer, required=jobs[i].plan.required, forbidden=jobs[i].plan.forbidden)
+            guard(outcome, jobs[i].plan, tokenizer)
             found[i] = to_result(outcome, tokenizer)
     rest = [i for i in range(len(jobs)) if i not in found]
     for numbers in batches([jobs[i].size for i in rest], budget):
@@ -122,7 +122,7 @@ def _batch(jobs: Sequence[Job], engine: Engine, budget: Budget, rerank: Rerank |
 
     outcomes = settle([job.plan for job in jobs], run)
     for job, outcome in zip(jobs, outcomes, strict=True):
-        guard(outcome, tokenizer, required=job.plan.required, forbidden=job.plan.forbidden)
+        guard(outcome, job.plan, tokenizer)
     if rerank is not None:
         outcomes = _best(jobs, outcomes, run, tokenizer, rerank)
     return [to_result(outcome, tokenizer) for outcome in outcomes]
@@ -141,7 +141,7 @@ def _best(
     more = run(rows, [request for requests in tried for request in requests])
     pools: list[dict[str, Outcome]] = [{tokenizer.decode(o.tokens): o} for o in outcomes]
     for i, outcome in zip(rows, more, strict=True):
-        guard(outcome, tokenizer, required=jobs[i].plan.required, forbidden=jobs[i].plan.forbidden)
+        guard(outcome, jobs[i].plan, tokenizer)
         pools[i].setdefault(tokenizer.decode(outcome.tokens), outcome)
     texts = [text for pool in pools for text in pool]
     sources = [job.source for job, pool in zip(jobs, pools, strict=True) for _ in pool]

@@ -45,12 +45,10 @@ class Fills:
 class Mail:
     """Numbers on their way from a frame to the host; to be opened after the device has been waited for."""
 
-    def __init__(self, frame: Frame, *, fills: bool, kept: bool = False) -> None:
-        """Of a fill or of edits; ``kept`` of the fill before the edits."""
+    def __init__(self, frame: Frame, *, fills: bool) -> None:
+        """Of a fill or of edits."""
         self.fills = fills
         ints, floats = (frame.ints[:1], frame.floats[2:]) if fills else (frame.ints, frame.floats[:2])
-        if kept:
-            ints, floats = frame.filled, frame.filled_logp
         self._ints, self._floats = to_host(ints), to_host(floats)
 
     def edits(self) -> Edits:

@@ -26,19 +26,17 @@ class Reading:
     def __init__(
         self,
         network: LevT | Autoregressive,
-        b: int,
-        s: int,
-        device: torch.device,
+        x: Int[Tensor, "b s"],
         *,
         capture: bool,
         pool: Any = None,
     ) -> None:
-        self.network = network
-        self.x = torch.zeros(b, s, dtype=torch.long, device=device)
+        self.network, self.x = network, x
         self.memory: Memory | None = None
-        self._graph = Graph(self._encode, capture=capture, pool=pool)
+        self._graph = Graph(self.encode, capture=capture, pool=pool)
 
-    def _encode(self) -> None:
+    def encode(self) -> None:
+        """Encode what is there."""
         memory = self.network.encode(self.x)
         if self.memory is None:
             self.memory = memory
@@ -70,23 +68,22 @@ class Stage:
         capture: bool,
         states: Callable[..., Tensor] | None = None,
         pool: Any = None,
+        room: tuple[Frame, Controls] | None = None,
     ) -> None:
         """States of n columns; ``states`` may be a faster way to do what ``network.hidden`` does."""
         self.network, self.reading = network, reading
         self.states = network.hidden if states is None else states
         device = reading.x.device
         b = reading.x.shape[0]
-        self.frame = Frame(b, n, device)
-        self.controls = Controls.empty(b, device)
+        self.frame, self.controls = room or (Frame.empty(b, n, device), Controls.empty(b, device))
         self.steps: Any = static_edits
         if device.type == "cuda":
             from levt.engine import edit_kernels
 
             self.steps = edit_kernels
-        self._open = Graph(self._run_open, capture=capture, pool=pool)
-        self._edit = Graph(self._run_edit, capture=capture, pool=pool)
-        self._fill = Graph(self._run_fill, capture=capture, pool=pool)
-        self._turn = Graph(self._run_turn, capture=capture, pool=pool)
+        self._open = Graph(self.run_open, capture=capture, pool=pool)
+        self._edit = Graph(self.run_edit, capture=capture, pool=pool)
+        self._fill = Graph(self.run_fill, capture=capture, pool=pool)
         self._fill_at: dict[int, Graph] = {}
         self._event = torch.cuda.Event() if device.type == "cuda" else None  # type: ignore[no-untyped-call]
 
@@ -159,17 +156,20 @@ class Stage:
         y = self.frame.y
         return self.states(self.reading.memory, y, Padded.of(y), policy)
 
-    def _run_open(self) -> None:
+    def run_open(self) -> None:
+        """The work of ``open``."""
         static_edits.keep_step(self.frame)
         logits = self.network.placeholder_logits(self._hidden("placeholder"))
         self.steps.insert_step(self.frame, logits, self.controls)
 
-    def _run_edit(self) -> None:
+    def run_edit(self) -> None:
+        """The work of ``edit``."""
         self.steps.delete_step(self.frame, self.network.delete_logits(self._hidden("delete")), self.controls)
         logits = self.network.placeholder_logits(self._hidden("placeholder"))
         self.steps.insert_step(self.frame, logits, self.controls)
 
-    def _run_fill(self) -> None:
+    def run_fill(self) -> None:
+        """The work of ``fill``, with the vocabulary scored everywhere."""
         self.steps.fill_step(self.frame, self.network.token_logits(self._hidden("token")))
 
     def _run_fill_at(self, holes: int) -> None:
@@ -192,19 +192,6 @@ class Stage:
         """Tokens; where there are at most so many placeholders, the vocabulary is scored at no more places."""
         self._filling(holes).run()
         return Mail(self.frame, fills=True)
-
-    def turn(self) -> tuple[Mail, Mail]:
-        """Tokens, then deletions and placeholders of the next iteration, as one piece of work."""
-        if self._turn.fresh:
-            with self.frame.kept():
-                self._turn.prepare()
-        self._turn.run()
-        return Mail(self.frame, fills=True, kept=True), Mail(self.frame, fills=False)
-
-    def _run_turn(self) -> None:
-        self._run_fill()
-        self.frame.keep_filled()
-        self._run_edit()
 
     def _filling(self, holes: int) -> Graph:
         places = self.frame.y.numel()

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from levt.edits.state import State, delete, fill, fit, insert
@@ -40,24 +40,32 @@ class Controls:
 
 
 class Frame:
-    """A state of fixed width, what the last iteration did to it, and what the host wants to know.
+    """States of a fixed width, what the last iteration did to them, and what the host wants to know.
 
     All numbers lie in two blocks, so that the host reads an iteration in two copies.
     """
 
-    def __init__(self, b: int, n: int, device: torch.device | str) -> None:
-        self.ints = torch.zeros(5, b, n, dtype=torch.long, device=device)
-        self.floats = torch.zeros(3, b, n, device=device)
-        self.locked = torch.zeros(b, n, dtype=torch.bool, device=device)
-        self.glued = torch.zeros(b, n, dtype=torch.bool, device=device)
+    def __init__(
+        self, ints: Int[Tensor, "6 b n"], floats: Float[Tensor, "4 b n"], marks: Bool[Tensor, "2 b n"]
+    ) -> None:
+        self.ints, self.floats, self.marks = ints[:5], floats[:3], marks
         self.y, self.after, self.drop, self.counts, lengths = self.ints.unbind(0)
         """The state; the state after deletion; 1 where a token was deleted; placeholders behind each token."""
-        self.length = lengths.view(-1)[:b]
+        self.length = lengths.view(-1)[: self.y.shape[0]]
         """Tokens after insertion if there were no end of the row: above n says that the row is too narrow."""
         self.drop_logp, self.counts_logp, self.fill_logp = self.floats.unbind(0)
-        self.filled = torch.zeros(1, b, n, dtype=torch.long, device=device)
-        self.filled_logp = torch.zeros(1, b, n, device=device)
+        self.locked, self.glued = marks.unbind(0)
+        self.filled, self.filled_logp = ints[5], floats[3]
         """The last state that was filled, for a host that looks only when it has been edited again."""
+
+    @classmethod
+    def empty(cls, b: int, n: int, device: torch.device | str) -> "Frame":
+        """Nothing but padding."""
+        return cls(
+            torch.zeros(6, b, n, dtype=torch.long, device=device),
+            torch.zeros(4, b, n, device=device),
+            torch.zeros(2, b, n, dtype=torch.bool, device=device),
+        )
 
     @property
     def state(self) -> State:
@@ -67,7 +75,7 @@ class Frame:
     @contextmanager
     def kept(self) -> Iterator[None]:
         """Whatever is done meanwhile, everything is afterwards as it was."""
-        parts = (self.ints, self.floats, self.locked, self.glued)
+        parts = (self.ints, self.floats, self.marks)
         copies = [part.clone() for part in parts]
         yield
         for part, copy in zip(parts, copies, strict=True):
@@ -75,8 +83,8 @@ class Frame:
 
     def keep_filled(self) -> None:
         """Keep the state that has just been filled."""
-        self.filled.copy_(self.ints[:1])
-        self.filled_logp.copy_(self.floats[2:])
+        self.filled.copy_(self.y)
+        self.filled_logp.copy_(self.fill_logp)
 
     def put(self, state: State) -> None:
         """Take over a state of at most this height and width, the rest being padding."""

@@ -80,6 +80,7 @@ def _attend_memory(
     s,
     copies,
     scale,
+    q_r,
     kv_b,
     kv_s,
     kv_2,
@@ -93,7 +94,7 @@ def _attend_memory(
     source = row // copies
     lane = tl.arange(0, EP)
     inside = lane < E
-    asked = tl.load(q + row * H * E + head * E + lane, mask=inside, other=0.0).to(tl.float32) * scale
+    asked = tl.load(q + row * q_r + head * E + lane, mask=inside, other=0.0).to(tl.float32) * scale
     column = tl.arange(0, BLOCK)
     peak, total = -1e30, 0.0
     seen = tl.zeros([EP], tl.float32)
@@ -288,9 +289,9 @@ def attend_memory(
 ) -> Float[Tensor, "r d"]:
     """As ``step_ops.attend_memory``."""
     b, s, _, h, e = kv.shape
-    out = torch.empty_like(q)
+    out = q.new_empty(q.shape)
     _attend_memory[(q.shape[0], h)](
-        q, kv, real, out, s, q.shape[0] // b, e**-0.5, *kv.stride()[:4],
+        q, kv, real, out, s, q.shape[0] // b, e**-0.5, q.stride(0), *kv.stride()[:4],
         H=h, E=e, EP=triton.next_power_of_2(e), BLOCK=32, num_warps=2,
     )  # fmt: skip
     return out

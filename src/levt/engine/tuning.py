@@ -16,10 +16,8 @@ class Tuning:
 
     compile: bool = False
     """Compile the work before it is captured: fewer launches, for minutes of waiting at the first use."""
-    fused: bool = False
+    fused: bool = True
     """Use our own kernels between the matrix products: of a step of the autoregressive model, of blocks of LevT."""
-    whole: bool = False
-    """One graph for the fill of an iteration and the edits of the next, where LevT has few rows."""
 
 
 def compiled(work: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,6 +1,8 @@
 """The two things done with a large matrix of logits: a likelihood, and a choice. Modules, so that they compile.
 
-Compiled, each reads the logits once in the precision they have; the vocabulary is never written out again.
+Each reads the logits once in the precision they have; the vocabulary is never written out again. On a GPU a large
+vocabulary has kernels of its own, which a compiler does not find: a sample there needs a random number a block, not one
+a class.
 """
 
 import torch
@@ -8,6 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from levt.imitation import vocabulary_ops
 from levt.text.specials import SPECIALS
 
 
@@ -20,6 +23,8 @@ class Likelihood(nn.Module):
 
     def forward(self, logits: Float[Tensor, "p k"], labels: Int[Tensor, "p"]) -> Float[Tensor, ""]:
         """The sum over all labels, in single precision."""
+        if vocabulary_ops.fits(logits):
+            return vocabulary_ops.likelihood(logits, labels, self.smoothing)[0].sum()
         return F.cross_entropy(
             logits.float(), labels, ignore_index=-1, reduction="sum", label_smoothing=self.smoothing
         )
@@ -35,6 +40,10 @@ class OwnTokens(nn.Module):
     @torch.no_grad()
     def forward(self, logits: Float[Tensor, "p v"]) -> Int[Tensor, "p"]:
         """One token for each row of logits."""
+        if self.sample and vocabulary_ops.fits(logits):
+            blocks = -(-logits.shape[1] // vocabulary_ops.BLOCK)
+            uniform = torch.rand(logits.shape[0], blocks + 1, device=logits.device)
+            return vocabulary_ops.sample(logits, uniform, len(SPECIALS))
         scores = logits[:, len(SPECIALS) :].float()
         if self.sample:
             # Gumbel's trick: the argmax of log π + g is a sample of π; g = −log(−log u), u never 0.
