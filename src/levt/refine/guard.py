@@ -1,39 +1,93 @@
 """The last look at a result, in text: what must appear does, and what must not does not. Knows no policy.
 
 Locked and glued tokens survive any policy, but text is not only tokens: a byte beside a character spelt in
-bytes breaks it, and a word that must go may come back in other pieces. So the decoded text is read, and as
-long as something is wrong, tokens that nobody locked are removed. What must appear wins.
+bytes breaks it, a piece behind a term makes it the beginning of another word, and a word that must go may come
+back in other pieces. So the decoded text is read, and as long as something is wrong, tokens that nobody locked
+are removed. What must appear wins.
+
+A term must stand there as whole words: no letter, digit or accent may go on where it begins or ends. Scripts
+without spaces have no such borders, so there (and beside them) a term may have any neighbour. Where two locked
+parts would run together, a space is put between them; a vocabulary of given pieces has none to put there.
 """
 
 from collections.abc import Collection, Sequence
 from itertools import groupby
 
 from levt.refine.loop import Outcome
-from levt.refine.places import whole
+from levt.refine.places import find, is_whole, whole
+from levt.refine.steering import Plan
 from levt.text.parts import byte_value, characters_of
+from levt.text.segmentation import BYTES
 from levt.text.tokenizer import Tokenizer
 
+_SPACE = BYTES[ord(" ")]
+"""A space that belongs to no word."""
 
-def guard(
-    outcome: Outcome, tokenizer: Tokenizer, *, required: Sequence[str] = (), forbidden: Sequence[str] = ()
-) -> None:
+
+def guard(outcome: Outcome, plan: Plan, tokenizer: Tokenizer) -> None:
     """Remove tokens until the decoded result holds all that is required and nothing forbidden."""
-    while required or forbidden:
+    while plan.required or plan.words or plan.forbidden:
         text = tokenizer.decode(outcome.tokens)
         locked = outcome.locks()
         at: Collection[int] = breaking(locked, tokenizer.pieces(outcome.tokens))
-        if not at and any(part not in text for part in required):
-            at = beside(locked)
-        if not at and (places := [place for part in forbidden for place in whole(text, part)]):
+        if not at:
+            if (going_on := _going_on(outcome, plan.words, text, tokenizer)) is None:
+                continue
+            at = going_on
+        if not at and (
+            any(part not in text for part in plan.required)
+            or any(not whole(text, word) for word in plan.words)
+        ):
+            at = [i for i in beside(locked) if not _parts(outcome, tokenizer, i)]
+        if not at and (places := [place for part in plan.forbidden for place in whole(text, part)]):
             spans = characters_of(tokenizer, outcome.tokens)
             at = [
                 i
                 for i, (start, end) in enumerate(spans)
-                if not locked[i] and any(start < b and a < end for a, b in places)
+                if not locked[i]
+                and any(start < b and a < end for a, b in places)
+                and not _parts(outcome, tokenizer, i)
             ]
         if not at:
             return
         outcome.remove(at)
+
+
+def _going_on(
+    outcome: Outcome, words: Sequence[str], text: str, tokenizer: Tokenizer
+) -> Collection[int] | None:
+    """Tokens that go on where a locked word begins or ends; None where a space was put there instead."""
+    cut = [place for word in words for place in find(text, word) if not is_whole(text, place)]
+    if not cut:
+        return ()
+    locked, glued = outcome.locks(), outcome.glue()
+    spans = characters_of(tokenizer, outcome.tokens)
+    space = tokenizer.id_of(_SPACE)
+    found: set[int] = set()
+    for a, b in cut:
+        if not all(lock for (start, end), lock in zip(spans, locked, strict=True) if start < b and a < end):
+            continue
+        for border in (a, b):
+            if is_whole(text, (border, border)):
+                continue
+            left, right = (
+                [i for i, (start, end) in enumerate(spans) if start <= at < end]
+                for at in (border - 1, border)
+            )
+            loose = {i for i in left + right if not locked[i]}
+            found |= loose
+            # Inside one locked part a word may go on: "dogs" was to be kept, and "dog" is a term elsewhere.
+            if not loose and left != right and not glued[right[0]] and space is not None and not found:
+                outcome.put(right[0], space)
+                return None
+    return found
+
+
+def _parts(outcome: Outcome, tokenizer: Tokenizer, i: int) -> bool:
+    """Whether a token is a space that keeps two locked parts apart."""
+    locked = outcome.locks()
+    inside = 0 < i < len(locked) - 1
+    return inside and locked[i - 1] and locked[i + 1] and tokenizer.pieces(outcome.tokens)[i] == _SPACE
 
 
 def breaking(locked: Sequence[bool], pieces: Sequence[str]) -> list[int]:

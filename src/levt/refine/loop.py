@@ -74,6 +74,14 @@ class Outcome:
         """Delete some tokens of the result after all, as one more iteration that nobody decided."""
         drop = tuple(i in at for i in range(len(self.tokens)))
         script = EditScript(drop=drop, counts=(0,) * (drop.count(False) + 1), fill=())
+        self._also(script)
+
+    def put(self, gap: int, token: int) -> None:
+        """Insert a token into a gap of the result after all, as one more iteration that nobody decided."""
+        counts = tuple(int(i == gap) for i in range(len(self.tokens) + 1))
+        self._also(EditScript(drop=(False,) * len(self.tokens), counts=counts, fill=(token,)))
+
+    def _also(self, script: EditScript) -> None:
         self.rounds.append(Round(script))
         self.tokens = script.apply(self.tokens)
 

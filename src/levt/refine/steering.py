@@ -28,7 +28,9 @@ class Plan:
     ordered: bool = False
     """The terms must stand in the order of their numbers."""
     required: tuple[str, ...] = ()
-    """Texts that must stand in the decoded result."""
+    """Texts that must stand in the decoded result, be it inside a word: what was kept of a draft."""
+    words: tuple[str, ...] = ()
+    """Texts that must stand in it as whole words: the terms."""
     forbidden: tuple[str, ...] = ()
     """Texts that must not, as whole words."""
 
@@ -40,9 +42,9 @@ def plan(wish: Wish, source: Tokens, tokenizer: Tokenizer) -> Plan:
     kept = look.kept(wish)
     terms = look.terms(wish)
     crossed, forbidden = look.crossed(wish)
-    required = [text[a:b] for a, b in kept] + [look.wanted(term) for term in wish.terms]
-    must, must_not = (tuple(dict.fromkeys(map(look.shown, parts))) for parts in (required, forbidden))
-    _refuse_conflicts(must, must_not, kept + [p for p in terms if p], crossed, text)
+    wanted = [text[a:b] for a, b in kept], [look.wanted(term) for term in wish.terms], forbidden
+    required, words, must_not = (tuple(dict.fromkeys(map(look.shown, parts))) for parts in wanted)
+    _refuse_conflicts(required + words, must_not, kept + [p for p in terms if p], crossed, text)
 
     asked = {look.before_space(look.moved(at)): count for at, count in wish.insert_at.items()}
     protected = [look.with_space(p) for p in kept + [p for p in terms if p]]
@@ -88,7 +90,8 @@ def plan(wish: Wish, source: Tokens, tokenizer: Tokenizer) -> Plan:
         missing=tuple(missing),
         owners=tuple(owners),
         ordered=wish.ordered,
-        required=must,
+        required=required,
+        words=words,
         forbidden=must_not,
     )
 

@@ -242,9 +242,8 @@ class Worker:
             self.scheduler.remove(work.ticket)
         self._running.pop(work.ticket, None)
         if isinstance(result, Outcome):
-            plan = work.job.plan
             try:
-                guard(result, self.engine.tokenizers.target, required=plan.required, forbidden=plan.forbidden)
+                guard(result, work.job.plan, self.engine.tokenizers.target)
             except Exception as error:
                 log.exception("a result could not be looked over")
                 result = error

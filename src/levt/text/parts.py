@@ -70,7 +70,8 @@ def _prefixes(tokenizer: Tokenizer, tokens: Sequence[int], text: str) -> dict[in
     found: dict[int, int] = {}
     for count, prefix in enumerate(tokenizer.decode_batch(tokens[:i] for i in range(len(tokens) + 1))):
         if text.startswith(prefix):
-            found.setdefault(len(prefix), count)
+            # The second half of an escape shows nothing of its own: it belongs to the first, so the last one counts.
+            found[len(prefix)] = count
     return found
 
 
