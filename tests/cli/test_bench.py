@@ -71,7 +71,14 @@ def test_quality_beside_speed(model: Path, tmp_path: Path, capsys: pytest.Captur
     )
     assert table[0][-1] == "BLEU"
     assert 0 <= float(table[1][-1]) <= 100
+    source.write_text("A dog runs.\n\nTwo boats.\n", encoding="utf-8")  # a blank line goes with its reference
+    reference.write_text("Ein Hund läuft.\n\nZwei Boote.\n", encoding="utf-8")
+    again, said = bench(
+        capsys, model, "--input", source, "--reference", reference, "--batch", 2, "--delete-exit", 1
+    )
+    assert again[1][-1] == table[1][-1]
+    assert "2 texts" in said
     reference.write_text("Ein Hund läuft.\n", encoding="utf-8")
     with pytest.raises(SystemExit):
         bench(capsys, model, "--input", source, "--reference", reference)
-    assert "has 1 lines" in capsys.readouterr().err
+    assert f"1  {reference}" in capsys.readouterr().err

@@ -103,7 +103,7 @@ def test_errors(files: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFix
     assert "does not exist" in failed(capsys, "--hypothesis", files["ours"], "--reference", "nowhere")
     empty = tmp_path / "empty"
     empty.touch()
-    assert "nothing to score" in failed(capsys, "--hypothesis", str(empty), "--reference", str(empty))
+    assert "nothing to read" in failed(capsys, "--hypothesis", str(empty), "--reference", str(empty))
     broken = tmp_path / "broken"
     broken.write_bytes(b"eins\n\xff\ndrei\n")
     assert "line 2: not UTF-8" in failed(capsys, "--hypothesis", str(broken), "--reference", files["ours"])

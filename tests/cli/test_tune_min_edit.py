@@ -42,4 +42,4 @@ def test_as_many_drafts_as_sources(
     (tmp_path / "dev.mt").write_text("Ein Hund\n", encoding="utf-8")
     with pytest.raises(SystemExit):
         main(args)
-    assert "2 sources, 1 drafts, 2 targets" in capsys.readouterr().err
+    assert f"1  {tmp_path / 'dev.mt'}" in capsys.readouterr().err

@@ -371,7 +371,7 @@ def test_a_folder_with_other_files_is_not_replaced(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"thesis\.txt, which is no part of a model"):
         saved(tmp_path / "m")
     (tmp_path / "file").write_text("", encoding="utf-8")
-    with pytest.raises(ModelError, match="cannot be replaced"):
+    with pytest.raises(ModelError, match="file is a file, and a model is a folder"):
         saved(tmp_path / "file")
     assert (tmp_path / "m" / "thesis.txt").exists()
 

@@ -91,12 +91,16 @@ def main(argv: Sequence[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
     except OSError as error:
-        if error.errno not in OF_THE_DISK:
+        if error.errno not in OF_THE_DISK and not (error.errno in OF_A_NAME and error.filename):
             raise
-        print(f"error: {error.filename or 'a file'}: {error.strerror}\nhint: {_MEND}", file=sys.stderr)
+        mend = _NAME if error.errno in OF_A_NAME else _MEND
+        print(f"error: {error.filename or 'a file'}: {error.strerror}\nhint: {mend}", file=sys.stderr)
         sys.exit(2)
 
 
 OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EFBIG)
 """Troubles that are not ours: no room, no right to write, a broken disk."""
+OF_A_NAME = (errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG)
+"""Names that cannot be used; verbs have better words for those they expect."""
+_NAME = "choose another place, in a folder that exists"
 _MEND = "make room or choose another place, then run the command again"

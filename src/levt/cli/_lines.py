@@ -11,6 +11,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from levt.data.lines import Lines, check_file
 from levt.data.one_line import decoded, one_line, one_line_json
 from levt.errors import InputError
 
@@ -59,13 +60,13 @@ class Beside:
     """A file with one line for each line of the input, read along with it."""
 
     def __init__(self, path: Path | None) -> None:
+        if path is not None:
+            check_file(path)  # now, not when a model has been loaded
         self.path = path
         self._lines: Iterator[str] | None = None if path is None else self._read(path)
 
     @staticmethod
     def _read(path: Path) -> Iterator[str]:
-        from levt.data.lines import Lines
-
         if path.is_fifo():
             with path.open("rb") as stream:
                 for window in windows(stream.read1, 1 << 10):
@@ -73,7 +74,9 @@ class Beside:
             return
         for line in Lines(path, max_bytes=1 << 30):
             if line.problem is not None:
-                raise InputError(f"{path} is of no use there: {line.problem}")
+                raise InputError(
+                    f"{path}: {line.problem}", hint="it must be text in UTF-8, as by `iconv -t UTF-8`"
+                )
             yield line.text
 
     def next(self) -> str:

@@ -44,9 +44,8 @@ def bench(
     import torch
 
     from levt.cli._model import given, open_model
-    from levt.data.lines import Lines
     from levt.engine.onnx_sessions import THREADS, thread_count
-    from levt.errors import ConfigError, InputError
+    from levt.errors import ConfigError
     from levt.evaluation.latency import SENTENCES, measure
 
     for name, values in (("batch", batch), ("seconds", (seconds,)), ("threads", (threads or 1,))):
@@ -54,14 +53,7 @@ def bench(
             raise ConfigError(f"{name} must be above 0, got {', '.join(map(str, values)) or 'nothing'}")
     if not engine:
         raise ConfigError("engine must be named", hint="--engine torch onnx onnx-int8")
-    texts = (
-        SENTENCES
-        if input is None
-        else tuple(line.text for line in Lines(input, max_bytes=1 << 20) if line.text.strip())
-    )
-    if not texts:
-        raise InputError(f"{input} has no text")
-    references = _references(reference, input, len(texts))
+    texts, references = (SENTENCES, ()) if input is None and reference is None else _read(input, reference)
     if threads is not None:
         os.environ[THREADS] = str(threads)
     torch.set_num_threads(thread_count())
@@ -107,16 +99,16 @@ def bench(
         )
 
 
-def _references(reference: Path | None, input: Path | None, texts: int) -> list[str]:
-    """The lines of a file of references, one for every text."""
-    from levt.data.lines import Lines
+def _read(input: Path | None, reference: Path | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The texts of a file, and their references where there are any; what has no text is left out."""
+    from levt.cli.evaluate import check_lines, read
     from levt.errors import InputError
 
-    if reference is None:
-        return []
     if input is None:
         raise InputError("references are of an input", hint="--input FILE --reference FILE")
-    lines = [line.text for line in Lines(reference, max_bytes=1 << 20)]
-    if len(lines) != texts:
-        raise InputError(f"{reference} has {len(lines)} lines, {input} has {texts} that are not blank")
-    return lines
+    files = {path: read(path) for path in (input, reference) if path is not None}
+    check_lines(files)
+    rows = [row for row in zip(*files.values(), strict=True) if row[0].strip()]
+    if not rows:
+        raise InputError(f"{input} has no text", hint="one text per line")
+    return tuple(row[0] for row in rows), tuple(row[-1] for row in rows) if reference else ()

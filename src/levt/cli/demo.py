@@ -25,8 +25,9 @@ def demo(
     from levt.errors import InputError
     from levt.policy.hub import bundled
 
-    if html is not None and not html.absolute().parent.is_dir():
-        raise InputError(f"cannot write {html}: there is no folder {html.parent}")
+    if html is not None and (html.is_dir() or not html.absolute().parent.is_dir()):
+        what = "it is a folder" if html.is_dir() else f"there is no folder {html.parent}"
+        raise InputError(f"cannot write {html}: {what}", hint="name a file in an existing folder")
     if typos or out is not None or steps is not None or DEFAULT not in bundled():
         demo_typos(out, steps, json=json, html=html)
     else:

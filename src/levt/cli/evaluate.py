@@ -7,6 +7,8 @@ from pathlib import Path
 from levt.errors import InputError
 from levt.evaluation.scorers import MetricName, Tokenize
 
+UTF_8 = "files hold text in UTF-8, one sentence per line; `iconv -t UTF-8` converts others"
+
 
 def read(path: Path) -> list[str]:
     """The lines of a file, or of stdin for ``-``; one that is no text is an error."""
@@ -16,12 +18,14 @@ def read(path: Path) -> list[str]:
         try:
             text = sys.stdin.buffer.read().decode("utf-8").removesuffix("\n")
         except UnicodeDecodeError as error:
-            raise InputError(f"stdin is not UTF-8 ({error.reason} at byte {error.start})") from None
+            raise InputError(
+                f"stdin is not UTF-8 ({error.reason} at byte {error.start})", hint=UTF_8
+            ) from None
         return [line.removesuffix("\r") for line in text.split("\n")] if text else []
     texts = []
     for line in Lines(path, max_bytes=1 << 20):
         if line.problem is not None:
-            raise InputError(f"{path}, line {line.number}: {line.problem}")
+            raise InputError(f"{path}, line {line.number}: {line.problem}", hint=UTF_8)
         texts.append(line.text)
     return texts
 
@@ -100,4 +104,4 @@ def check_lines(files: dict[Path, list[str]]) -> None:
             hint="one sentence per line, an empty line where there is nothing",
         )
     if not any(files.values()):
-        raise InputError(f"there is nothing to score: {next(iter(files))} is empty")
+        raise InputError(f"there is nothing to read: {next(iter(files))} is empty", hint="one sentence per line")

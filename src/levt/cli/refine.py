@@ -1,16 +1,11 @@
 """``levt refine``: sources on stdin, drafts from a file, better targets on stdout, one per line."""
 
-from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import tyro
 
 from levt.cli._model import DEFAULT
 from levt.cli._shards import Folders
-
-if TYPE_CHECKING:
-    from levt.engine.result import Result
 
 STREAMS = Folders()
 
@@ -62,54 +57,29 @@ def refine(
         length_penalty: α of the search, for a post-editing model (1.0).
         folders: Shards instead of standard input and output.
     """
-    from levt.cli._lines import Beside, json_line, one_line, respond
-    from levt.cli._model import given, open_model
-    from levt.cli._shards import answer_folders, runner, wanted
-    from levt.errors import ConfigError
-    from levt.recipes.answering import Answering, Answers, Row, terms_of
+    from levt.cli._answer import answer
 
-    sharded = wanted(engine, folders)
-    engine, who = runner(engine, folders, device)
-    asked = Answering(
-        verb="refine",
+    answer(
+        "refine",
+        settings={
+            "max_iterations": max_iterations,
+            "empty_gap_penalty": empty_gap_penalty,
+            "min_edit": min_edit,
+            "beam": beam,
+            "n_best": n_best,
+            "length_penalty": length_penalty,
+        },
         model=model,
         engine=engine,
+        device=device,
         dtype=dtype,
         batch_size=batch_size,
-        settings=given(
-            max_iterations=max_iterations,
-            empty_gap_penalty=empty_gap_penalty,
-            min_edit=min_edit,
-            beam=beam,
-            n_best=n_best,
-            length_penalty=length_penalty,
-        ),
-        keep=keep,
-        has_terms=terms is not None,
-        ordered=ordered,
-        drop=drop,
         teacher=teacher,
-    )
-    if sharded:
-        answer_folders(asked, folders, {"draft": draft, "terms": terms}, who=who, json=json)
-        return
-    if draft is None:
-        raise ConfigError(
-            "there are no drafts to refine", hint="--draft FILE, with one line per line of the input"
-        )
-    loaded = open_model(model, engine=engine, device=device, dtype=dtype, batch_size=batch_size)
-    drafts, wished = Beside(draft), Beside(terms)
-    judge = None
-    if teacher is not None:
-        judge = open_model(teacher, engine="torch", device=device, dtype=dtype, batch_size=batch_size)
-    answers = Answers(asked, loaded, judge)
-
-    def answer(texts: Iterable[str]) -> "Iterator[Result]":
-        return answers(Row(text, drafts.next(), terms_of(wished.next())) for text in texts)
-
-    respond(
-        answer,
-        json_line if json else lambda result: one_line(result.text),
-        most=4 * batch_size,
-        beside=[drafts, wished],
+        keep=keep,
+        drop=drop,
+        terms=terms,
+        ordered=ordered,
+        draft=draft,
+        folders=folders,
+        json=json,
     )

@@ -118,12 +118,13 @@ def served_name(model: str) -> str:
 
 def read_token(path: Path) -> str:
     """The token in a file: one line, without the spaces around it."""
-    from levt.errors import ConfigError
+    from levt.errors import ConfigError, reason
 
+    hint = "write a secret word to a file: openssl rand -hex 16 > token.txt"
     try:
         token = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"the token file {path} cannot be read: {error}") from None
+        raise ConfigError(f"the token file {path} cannot be read: {reason(error)}", hint=hint) from None
     if not token or not token.isascii() or any(character.isspace() for character in token):
-        raise ConfigError(f"the token file {path} must hold one word of ASCII characters")
+        raise ConfigError(f"the token file {path} must hold one word of ASCII characters", hint=hint)
     return token

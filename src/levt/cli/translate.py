@@ -1,16 +1,11 @@
 """``levt translate``: sources on stdin, targets on stdout, one per line."""
 
-from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import tyro
 
 from levt.cli._model import DEFAULT
 from levt.cli._shards import Folders
-
-if TYPE_CHECKING:
-    from levt.engine.result import Result
 
 STREAMS = Folders()
 
@@ -77,49 +72,29 @@ def translate(
             empty_gap_penalty=empty_gap_penalty, elsewhere=elsewhere,
         )  # fmt: skip
         return
-    from levt.cli._lines import Beside, json_line, one_line, respond
-    from levt.cli._model import given, open_model
-    from levt.cli._shards import answer_folders, runner, wanted
-    from levt.recipes.answering import Answering, Answers, Row, terms_of
+    from levt.cli._answer import answer
 
-    sharded = wanted(engine, folders)
-    engine, who = runner(engine, folders, device)
-    asked = Answering(
-        verb="translate",
+    answer(
+        "translate",
+        settings={
+            "max_iterations": max_iterations,
+            "empty_gap_penalty": empty_gap_penalty,
+            "beam": beam,
+            "n_best": n_best,
+            "length_penalty": length_penalty,
+            "length_beam": length_beam,
+        },
         model=model,
         engine=engine,
+        device=device,
         dtype=dtype,
         batch_size=batch_size,
-        settings=given(
-            max_iterations=max_iterations,
-            empty_gap_penalty=empty_gap_penalty,
-            beam=beam,
-            n_best=n_best,
-            length_penalty=length_penalty,
-            length_beam=length_beam,
-        ),
-        keep=keep,
-        has_terms=terms is not None,
-        ordered=ordered,
-        drop=drop,
         teacher=teacher,
-    )
-    if sharded:
-        answer_folders(asked, folders, {"terms": terms}, who=who, json=json)
-        return
-    loaded = open_model(model, engine=engine, device=device, dtype=dtype, batch_size=batch_size)
-    beside = Beside(terms)
-    judge = None
-    if teacher is not None:
-        judge = open_model(teacher, engine="torch", device=device, dtype=dtype, batch_size=batch_size)
-    answers = Answers(asked, loaded, judge)
-
-    def answer(texts: Iterable[str]) -> "Iterator[Result]":
-        return answers(Row(text, terms=terms_of(beside.next())) for text in texts)
-
-    respond(
-        answer,
-        json_line if json else lambda result: one_line(result.text),
-        most=4 * batch_size,
-        beside=[beside],
+        keep=keep,
+        drop=drop,
+        terms=terms,
+        ordered=ordered,
+        draft=None,
+        folders=folders,
+        json=json,
     )

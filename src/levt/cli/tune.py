@@ -48,21 +48,17 @@ def tune(
     from json import dumps
 
     from levt.cli._model import open_model
-    from levt.cli.evaluate import read
-    from levt.errors import InputError
+    from levt.cli.evaluate import check_lines, read
     from levt.evaluation.metrics import metric as metric_of
     from levt.recipes.reproduce.parts.tuning import tune as run
 
     by = metric_of(metric, tokenize=tokenize)
-    sources, references = (read(path) for path in dev)
-    if len(sources) != len(references):
-        raise InputError(
-            f"{dev[0]} has {len(sources)} lines, {dev[1]} has {len(references)}",
-            hint="line i of one must belong to line i of the other",
-        )
+    files = {path: read(path) for path in (*dev, draft) if path is not None}
+    check_lines(files)
+    sources, references = (files[path] for path in dev)
     opened = open_model(model, engine="torch", device=device, dtype=dtype, batch_size=batch_size)
     if draft is not None:
-        _reluctance(opened, sources, read(draft), references, json=json)
+        _reluctance(opened, sources, files[draft], references, json=json)
         return
     found = run(
         opened,

@@ -6,7 +6,7 @@ fairseq counts ``<s>`` 0, ``<pad>`` 1, ``</s>`` 2, ``<unk>`` 3 and then the file
 
 from pathlib import Path
 
-from levt.errors import InputError, raise_all
+from levt.errors import InputError, raise_all, reason
 from levt.text.specials import BOS, EOS, PAD, PLH, UNK
 
 FAIRSEQ_SPECIALS = 4
@@ -24,7 +24,7 @@ def read_dictionary(path: Path) -> list[str]:
     try:
         text = path.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"the dictionary {path} cannot be read: {error}") from error
+        raise InputError(f"the dictionary {path} cannot be read: {reason(error)}") from error
     pieces: list[str] = []
     places: dict[str, int] = {}
     problems = []

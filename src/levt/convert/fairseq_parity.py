@@ -20,7 +20,7 @@ from torch import Tensor
 from levt.convert.fairseq import Converted, convert_fairseq
 from levt.convert.fairseq_decoding import Decoded, compare_decoding
 from levt.convert.fairseq_dictionary import columns_in_their_order
-from levt.errors import InputError
+from levt.errors import InputError, reason
 from levt.policy.layout import Padded
 from levt.policy.scores import log_softmax_tokens
 from levt.text.specials import BOS, EOS, PLH, SPECIALS, UNK
@@ -114,6 +114,6 @@ def _recorded(folder: Path) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
             return recorded, {name: archive[name] for name in archive.files}
     except (OSError, ValueError, KeyError) as error:
         raise InputError(
-            f"the recorded run in {folder} cannot be read: {error}",
+            f"the recorded run in {folder} cannot be read: {reason(error)}",
             hint="the folder holds checkpoint.pt, dict.txt, expected.json and expected.npz",
         ) from error

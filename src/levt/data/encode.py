@@ -82,7 +82,7 @@ class Encoder:
         if self.settings.strict:
             raise InputError(
                 f"{self.split}, line {record.line}: {length} tokens with boundaries, at most {limit} are allowed",
-                hint="raise --max-length, or have such lines skipped",
+                hint="raise --max-length; without --strict such lines are skipped",
             )
         skipped[f"more than {limit} tokens"] += 1
         return False

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
-from levt.errors import InputError
+from levt.errors import InputError, reason
 
 
 class Line(NamedTuple):
@@ -77,13 +77,13 @@ def _opened(path: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
             f"{path} is damaged or not packed as its name says: {error}", hint="try to unpack it by hand"
         ) from error
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+        raise InputError(f"{path} cannot be read: {reason(error)}") from error
 
 
 def check_file(path: Path) -> None:
     """Raise an InputError where there is no such file; pipes and devices are files, too."""
     if path.is_dir():
-        raise InputError(f"{path} is a folder, not a file")
+        raise InputError(f"{path} is a folder, not a file", hint="name a file in it")
     if path.exists():
         return
     beside = os.listdir(path.parent) if path.parent.is_dir() else []
@@ -92,7 +92,7 @@ def check_file(path: Path) -> None:
         hint = f"did you mean {path.parent / near[0]}?"
     else:
         hint = (
-            f"the folder {path.parent} exists"
+            f"the folder {path.parent.resolve()} has no file of such a name"
             if path.parent.is_dir()
             else f"there is no folder {path.parent}"
         )

@@ -19,7 +19,7 @@ from levt.data.preparation import TRAIN, Preparation, Progress, SplitReport
 from levt.data.read import Corpus
 from levt.data.sample import sample
 from levt.data.split import Split, watched
-from levt.errors import ConfigError, InputError
+from levt.errors import ConfigError, InputError, StoreError
 from levt.text.tokenizer import Tokenizer
 
 TOKENIZER = "tokenizer.json"
@@ -86,9 +86,23 @@ def prepare(
 
 def load_tokenizers(folder: Path) -> tuple[Tokenizer, Tokenizer]:
     """The tokenizers of source and target that lie in a prepared folder; one and the same where shared."""
+    check_corpus(folder)
     target = Tokenizer.load(folder / TOKENIZER)
     separate = folder / SOURCE_TOKENIZER
     return (Tokenizer.load(separate) if separate.exists() else target), target
+
+
+def check_corpus(folder: Path) -> None:
+    """Raise a StoreError where there is no corpus."""
+    hint = (
+        f"`levt prepare --train SOURCE TARGET --dev SOURCE TARGET --out {folder}` makes one from text files"
+    )
+    if not folder.exists():
+        raise StoreError(f"there is no corpus folder {folder}", hint=hint)
+    if not (folder / TOKENIZER).is_file():
+        what = f"it has no {TOKENIZER}" if folder.is_dir() else "it is a file"
+        another = f"name a folder that `levt prepare` or `levt distill` wrote; {hint.replace(str(folder), 'FOLDER')}"
+        raise StoreError(f"{folder} is no corpus: {what}", hint=another)
 
 
 def _learn(

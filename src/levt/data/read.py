@@ -87,8 +87,10 @@ class Corpus:
             if reason is None:
                 yield Record(number, texts[0], texts[-1], texts[1] if len(texts) == 3 else None)
             elif verdict == "error":
+                flag = "with --skip-broken" if reason == "broken" else "without --strict"
                 raise InputError(
-                    f"{path}, line {number}: {problem}", hint="correct the line, or have such lines skipped"
+                    f"{path}, line {number}: {problem}",
+                    hint=f"correct the line; {flag} such lines of training data are skipped",
                 )
             else:
                 skipped[reason] += 1
@@ -219,7 +221,7 @@ def shards_in(folder: Path) -> list[Path]:
     files = sorted(path for path in folder.iterdir() if path.is_file())
     files = [path for path in files if path.name[0] not in "._" and path.name != "manifest.json"]
     if not files:
-        raise InputError(f"there is no file in {folder}")
+        raise InputError(f"there is no file in {folder}", hint="name a file, or a folder of files")
     return files
 
 

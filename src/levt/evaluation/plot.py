@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from levt.errors import InputError, MissingExtra
+from levt.errors import InputError, MissingExtra, reason
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +31,7 @@ def _save(figure: "Figure", path: Path) -> None:
         figure.savefig(path)
     except (OSError, ValueError) as error:
         raise InputError(
-            f"cannot write {path}: {error}", hint="name a .png, .svg or .pdf file in an existing folder"
+            f"cannot write {path}: {reason(error)}", hint="name a .png, .svg or .pdf file in an existing folder"
         ) from None
 
 

@@ -148,7 +148,11 @@ def read_folder(
 def open_folder(folder: Path) -> FolderConfig:
     """The configuration of a folder, if it is a model folder and holds no pickle."""
     if not folder.is_dir():
-        raise ModelError(f"there is no model folder {folder}")
+        what = "is a file" if folder.exists() else "does not exist"
+        raise ModelError(
+            f"there is no model folder {folder}: it {what}",
+            hint="name a folder with config.json, model.safetensors and tokenizer.json; of a run it is RUN/best",
+        )
     pickles = sorted(path.name for path in folder.iterdir() if path.suffix.lower() in PICKLES)
     if pickles:
         raise ModelError(
@@ -205,9 +209,9 @@ def refuse_strangers(folder: Path) -> None:
     """Refuse to replace what is not a model folder, or holds more than a model."""
     if not folder.exists():
         return
-    strangers = (
-        sorted(p.name for p in folder.iterdir() if p.name not in FILES) if folder.is_dir() else [folder.name]
-    )
+    if not folder.is_dir():
+        raise ModelError(f"{folder} is a file, and a model is a folder", hint="choose another folder")
+    strangers = sorted(p.name for p in folder.iterdir() if p.name not in FILES)
     if strangers:
         raise ModelError(
             f"{folder} cannot be replaced: it holds {', '.join(strangers[:5])}, which is no part of a model",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from levt.errors import ConfigError, ModelError, raise_all
+from levt.errors import ConfigError, ModelError, raise_all, reason
 from levt.policy.config import ModelConfig, config_from_json
 
 FORMAT = 1
@@ -76,7 +76,7 @@ def read_folder_config(path: Path) -> FolderConfig:
     try:
         saved = json.loads(path.read_bytes().decode("utf-8"))
     except (OSError, ValueError) as error:
-        raise ModelError(f"{path} cannot be read: {error}") from error
+        raise ModelError(f"{path} cannot be read: {reason(error)}") from error
     if not isinstance(saved, dict) or "format" not in saved:
         raise ModelError(
             f"{path} does not describe a model of levt: the key 'format' is missing",

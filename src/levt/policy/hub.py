@@ -41,7 +41,7 @@ def resolve(name: str | Path, *, revision: str | None = None) -> Path:
         return download(name, revision=revision)
     names = bundled()
     near = difflib.get_close_matches(str(name), names, n=1)
-    none = "no model is bundled with this installation: `levt train` makes one, and --model names its folder"
+    none = "no model is bundled with this installation: `levt train` makes one; give its folder, RUN/best"
     known = f"bundled models: {', '.join(names)}" if names else none
     raise ModelError(
         f"there is no model {str(name)!r}: neither bundled, nor a folder, nor an id of the hub (user/name)",

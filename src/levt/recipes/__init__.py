@@ -1,10 +1,12 @@
 """One function per experiment, returning its whole configuration. A recipe is a name here, or ``file.py:function``."""
 
+import difflib
 import importlib
 import importlib.util
 import inspect
 import pkgutil
 import sys
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,7 +33,12 @@ def recipe(name: str) -> "Experiment":
         return _from_file(Path(path), function)()
     known = recipes()
     if name not in known:
-        raise ConfigError(f"unknown recipe {name!r}", hint=f"one of {', '.join(known)}, or file.py:function")
+        near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+        guess = f"did you mean {' or '.join(near)}? " if near else ""
+        raise ConfigError(
+            f"unknown recipe {name!r}",
+            hint=f"{guess}`levt train --help` lists them; one of your own is file.py:function",
+        )
     return known[name]()
 
 
@@ -49,17 +56,35 @@ def _recipes_of(module: Any) -> "dict[str, Callable[[], Experiment]]":
 
 def _from_file(path: Path, function: str) -> "Callable[[], Experiment]":
     if not path.is_file():
-        raise ConfigError(f"the recipe file {path} does not exist")
+        raise ConfigError(
+            f"the recipe file {path} does not exist", hint="a recipe of your own is file.py:function"
+        )
     spec = importlib.util.spec_from_file_location(f"recipe_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[module.__name__] = module  # a dataclass in the file looks itself up there
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise ConfigError(
+            f"the recipe file {path}{_line(error, path)}: {type(error).__name__}: {getattr(error, 'msg', error)}",
+            hint="correct the file",
+        ) from error
     found = _recipes_of(module)
     wanted = function.replace("_", "-") or next(iter(found), "")
     if wanted not in found:
         raise ConfigError(
-            f"{path} has no recipe {function!r}", hint="a recipe is a function annotated to return Experiment"
+            f"{path} has no recipe{f' {function!r}' if function else ''}",
+            hint="a recipe is a function annotated to return Experiment",
         )
     return found[wanted]
+
+
+def _line(error: Exception, path: Path) -> str:
+    """Where in a file something went wrong."""
+    if isinstance(error, SyntaxError):
+        return f", line {error.lineno}"
+    frames = traceback.extract_tb(error.__traceback__)
+    where = [frame.lineno for frame in frames if Path(frame.filename) == path.absolute()]
+    return f", line {where[-1]}" if where else ""

@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from levt.data.prepare import check_corpus
 from levt.recipes.distil import distil
 from levt.recipes.distillation import Distillation, Progress
 from levt.recipes.experiment import Experiment, finished, run
@@ -50,6 +51,7 @@ def run_chain(
 ) -> bool:
     """Take every step that is not done; False where somebody asked to stop."""
     teacher, student = chain.placed()
+    check_corpus(chain.corpus)
     if finished(teacher):
         say(f"teacher: done, {teacher.out / 'best'}")
     else:

@@ -19,7 +19,7 @@ import numpy as np
 
 from levt.data.encode import flat
 from levt.data.folder import new_folder
-from levt.data.prepare import load_tokenizers
+from levt.data.prepare import check_corpus, load_tokenizers
 from levt.data.store import Store
 from levt.data.write import StoreWriter
 from levt.errors import StoreError
@@ -63,6 +63,7 @@ def distil(
     """
     settings = settings or Distillation()
     runner = runner or Local(processes=processes, device=device)
+    check_corpus(corpus)
     store = Store.open(corpus / TRAIN)
     store.verify()
     identity = identity_of_work(teacher, store, settings)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from levt.engine.result import Result
-from levt.errors import InputError, StoreError
+from levt.errors import InputError, StoreError, reason
 from levt.recipes.answering import Answering, Answers, Row, terms_of
 from levt.recipes.distillation import Progress
 from levt.recipes.shard_formats import Broken, Record, format_of
@@ -45,7 +45,9 @@ class LineShards(Pieces):
                 write_whole(note, identity)
             known = json_module.loads(note.read_text("utf-8"))
         except (OSError, ValueError) as error:
-            raise StoreError(f"{out} cannot be written: {error}", hint="choose another folder") from error
+            raise StoreError(
+                f"{out} cannot be written: {reason(error)}", hint="choose another folder"
+            ) from error
         if known != json_module.loads(json_module.dumps(identity)):
             other = ", ".join(key for key in {**known, **identity} if known.get(key) != identity.get(key))
             raise StoreError(

@@ -29,7 +29,8 @@ class Triples:
         if not len(self.sources) == len(self.drafts) == len(self.targets):
             raise InputError(
                 f"triples must be aligned, got {len(self.sources)} sources, {len(self.drafts)} drafts, "
-                f"{len(self.targets)} targets"
+                f"{len(self.targets)} targets",
+                hint="line i of each file must belong to line i of the others",
             )
 
     def __len__(self) -> int:

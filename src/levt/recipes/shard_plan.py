@@ -97,7 +97,9 @@ def files_of(paths: Sequence[str]) -> list[Path]:
             check_file(Path(path))
             some = [Path(path)]
         if not some:
-            raise InputError(f"there is no file in {path}")
+            raise InputError(
+                f"there is no file in {path}", hint="name a file, a folder of files, or a pattern"
+            )
         found += [Path(os.path.abspath(one)) for one in some]
     return found
 

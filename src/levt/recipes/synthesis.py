@@ -168,7 +168,8 @@ def triple(paths: Sequence[Path]) -> list[Path]:
     if len(paths) == 3:
         return list(paths)
     raise InputError(
-        f"triples are three files, source, draft and target, or one folder of them, got {len(paths)} paths"
+        f"triples are three files, source, draft and target, or one folder of them, got {len(paths)} paths",
+        hint="a folder of them is what `levt synthesize drafts` writes",
     )
 
 
@@ -178,10 +179,16 @@ def aligned(*paths: Path) -> Iterator[tuple[str, ...]]:
     for rows in zip_longest(*readers):
         short = [path for path, row in zip(paths, rows, strict=True) if row is None]
         if short:
-            raise InputError(f"{short[0]} has fewer lines than {next(p for p in paths if p not in short)}")
+            raise InputError(
+                f"{short[0]} has fewer lines than {next(p for p in paths if p not in short)}",
+                hint="line i of each must belong to line i of the others",
+            )
         for path, row in zip(paths, rows, strict=True):
             if row.problem is not None:
-                raise InputError(f"{path}, line {row.number}: {row.problem}")
+                raise InputError(
+                    f"{path}, line {row.number}: {row.problem}",
+                    hint="correct the line, or `iconv -t UTF-8` the file",
+                )
         yield tuple(row.text for row in rows)
 
 

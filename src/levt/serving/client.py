@@ -14,7 +14,7 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any
 from urllib.parse import urlsplit
 
-from levt.errors import ConfigError, InputError, LevtError, raise_all
+from levt.errors import ConfigError, InputError, LevtError, raise_all, reason
 
 AGAIN = (408, 425, 429, 500, 502, 503, 504)
 """Answers after which it is worth trying again."""
@@ -110,7 +110,7 @@ class Client:
                 status, headers, content = self._once(method, path, body)
             except (OSError, HTTPException) as error:
                 failure = LevtError(
-                    f"{self.url} does not answer: {error or type(error).__name__}",
+                    f"{self.url} does not answer: {reason(error)}",
                     hint="is the server running? `levt serve` starts one",
                 )
                 continue

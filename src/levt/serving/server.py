@@ -7,9 +7,11 @@ from contextlib import contextmanager
 
 import uvicorn
 
-from levt.errors import ConfigError
+from levt.errors import ConfigError, reason
 from levt.serving.connection import Connection, limited
 from levt.serving.gate import Gate
+
+HOST = "127.0.0.1 is for this machine alone, 0.0.0.0 for all that can reach it"
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -19,7 +21,9 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:
-        raise ConfigError(f"host {host!r} is not an address of this machine: {error}") from None
+        raise ConfigError(
+            f"host {host!r} is not an address of this machine: {reason(error)}", hint=HOST
+        ) from None
     family, kind, protocol, _, address = found[0]
     listening = socket.socket(family, kind, protocol)
     try:
@@ -31,7 +35,7 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         listening.close()
         raise ConfigError(
-            f"cannot listen on {host} port {port}: {error}",
+            f"cannot listen on {host} port {port}: {reason(error)}",
             hint="choose another port; --port 0 takes a free one",
         ) from None
     return listening

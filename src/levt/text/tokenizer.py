@@ -17,7 +17,7 @@ from typing import Any
 import tokenizers
 from tokenizers import models
 
-from levt.errors import ConfigError, InputError, ModelError
+from levt.errors import ConfigError, InputError, ModelError, reason
 from levt.text import segmentation
 from levt.text.learn import learn_bpe
 from levt.text.normalise import Normalisation
@@ -203,7 +203,7 @@ class Tokenizer:
         try:
             document = Path(path).read_bytes().decode("utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise ModelError(f"{path} cannot be read: {error}", hint=hint) from error
+            raise ModelError(f"{path} cannot be read: {reason(error)}", hint=hint) from error
         try:
             return cls(document)
         except ModelError as error:

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 from levt.data.lines import check_file
 from levt.data.one_line import decoded, one_line, one_line_json
-from levt.errors import InputError
+from levt.errors import InputError, reason
 from levt.recipes.shard_formats import PACKED, Broken, Part, Record
 
 BLOCK = 1 << 20
@@ -109,7 +109,7 @@ def lines_of(part: Part) -> Iterator[bytes]:
             file.seek(part.start)
             rest = file.read(part.stop - part.start)
     except (OSError, EOFError, lzma.LZMAError) as error:
-        raise InputError(f"{path} cannot be read: {error}") from error
+        raise InputError(f"{path} cannot be read: {reason(error)}") from error
     if hashlib.sha256(rest).hexdigest() != part.sha256:
         raise InputError(f"{path} has changed while it was worked on", hint="run the command again")
     if part.first == 0:

@@ -1,0 +1,129 @@
+"""Every verb, given what is no such file, a folder, nothing, no text or another thing: it says which, and what to do."""
+
+import io
+from pathlib import Path
+
+import pytest
+from cli_runs import toy
+from tiny_models import save_tiny
+
+from levt.cli import main
+
+TEXTS = {
+    "two.en": "A dog runs.\nIt snows.\n",
+    "two.de": "Ein Hund läuft.\nEs schneit.\n",
+    "empty.txt": "",
+    "other.json": "{}",
+    "syntax.py": "def f(:\n",
+    "nothing.py": "",
+    "broken.py": "import sys\nimport no_such_package\n",
+    "token.txt": "secret",
+}
+READS = {
+    "missing": "does not exist",
+    "folder": "is a folder, not a file",
+    "no-text": "not UTF-8 (invalid start byte at byte 1)",
+}
+"""What is said of a file of texts that cannot be read."""
+MODELS = {
+    "missing": "there is no model 'missing'",
+    "folder": "folder is not a model folder",
+    "no-text": "no-text is a file, and a model is a folder",
+}
+CORPORA = {
+    "missing": "there is no corpus folder missing",
+    "folder": "folder is no corpus: it has no tokenizer.json",
+    "no-text": "no-text is no corpus: it is a file",
+}
+CALLS = {
+    "translate --model levt --terms BAD": READS,
+    "refine --model levt --draft BAD": READS,
+    "bench levt --seconds 0.1 --input BAD": READS,
+    "bench levt --seconds 0.1 --input two.en --reference BAD": READS,
+    "evaluate --hypothesis BAD --reference two.de": READS,
+    "tune levt --dev BAD two.de": READS,
+    "tune levt --dev two.en two.de --draft BAD": READS,
+    "synthesize halves --train BAD two.de --out new": READS,
+    "synthesize drafts --train BAD two.de --black-box command:cat --out new": READS,
+    "blackbox train-phrase --train BAD two.de --out new": READS,
+    "translate --model BAD": MODELS,
+    "translate --model levt --teacher BAD": MODELS,
+    "refine --draft two.de --model BAD": MODELS,
+    "show text --model BAD": MODELS,
+    "serve BAD": MODELS,
+    "bench BAD": MODELS,
+    "inspect BAD": MODELS,
+    "tune BAD --dev two.en two.de": MODELS,
+    "distill BAD toy/corpus --out new": MODELS,
+    "convert compact BAD --out new": MODELS,
+    "convert onnx BAD --out new": MODELS,
+    "train toy/toy.py:levt --out new --corpus BAD": CORPORA,
+    "chain toy/toy.py:ar toy/toy.py:levt --out new --corpus BAD": CORPORA,
+    "distill levt BAD --out new": CORPORA,
+}
+OTHERS = {
+    "serve levt --token-file missing": "the token file missing cannot be read: no such file or directory",
+    "serve levt --token-file no-text": "the token file no-text cannot be read: not UTF-8",
+    "serve levt --host no.such.host.invalid --port 0 --token-file token.txt": "is not an address of this machine",
+    "serve ar": "a model of kind autoregressive cannot be served",
+    "refine --model ar --draft two.de": "a model of kind autoregressive cannot refine a draft",
+    "refine --model levt": "there are no drafts to refine",
+    "translate --model levt --terms empty.txt": "empty.txt has no such line",
+    "translate --model levt --input two.en --output two.de": "two.de cannot be written: not a directory",
+    "parity missing": "cannot be read: no such file or directory",
+    "parity folder": "cannot be read: no such file or directory",
+    "convert fairseq no-text --dict two.en --out new": "no-text: not a readable checkpoint",
+    "convert compact levt --out two.de": "two.de is a file, and a model is a folder",
+    "evaluate --hypothesis two.en --reference empty.txt": "files must have as many lines as each other",
+    "bench levt --input empty.txt": "empty.txt is empty",
+    "bench levt --reference two.de": "references are of an input",
+    "prepare --train two.en two.de --tokenizer missing --out new": "missing cannot be read: no such file or directory",
+    "prepare --train no-text two.de --out new": "not UTF-8",
+    "prepare --train two.en two.de --out two.de": "two.de exists already",
+    "train toy/toy.py:levt --corpus toy/corpus --out two.de": "two.de: File exists",
+    "train toy/toy.py:levt --corpus toy/corpus --out new --init no-text": "there is no model folder no-text",
+    "train syntax.py:f": "syntax.py, line 1: SyntaxError: ",
+    "train broken.py:f": "broken.py, line 2: ModuleNotFoundError: No module named 'no_such_package'",
+    "train nothing.py": "nothing.py has no recipe",
+    "train multi30k-levd": "unknown recipe 'multi30k-levd'\nhint: did you mean multi30k-levt or ",
+    "synthesize drafts --train two.en two.de --black-box phrase:missing --out kept": "missing holds no phrase-based",
+    "synthesize mix --synthetic missing --real missing --out new": "triples are three files",
+    "show text --model levt --html missing/page.html": "cannot write missing/page.html",
+    "demo --html folder": "cannot write folder: it is a folder",
+}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("place")
+    for name, text in TEXTS.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / "no-text").write_bytes(b"\x00\xff\xfe\n\xff\n")
+    for name in ("folder", "toy"):
+        (folder / name).mkdir()
+    toy(folder / "toy")
+    save_tiny(folder / "levt")
+    save_tiny(folder / "ar", "autoregressive")
+    return folder
+
+
+ALL = {
+    **{call.replace("BAD", bad): said for call, kind in CALLS.items() for bad, said in kind.items()},
+    **OTHERS,
+}
+
+
+@pytest.mark.parametrize(("call", "said"), ALL.items(), ids=list(ALL))
+def test_a_bad_file_is_named_and_a_hint_given(
+    call: str, said: str, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(place)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(TEXTS["two.en"].encode())))
+    with pytest.raises(SystemExit) as stop:
+        main(call.split())
+    found = capsys.readouterr().err
+    assert stop.value.code == 2, found
+    assert said in found
+    assert "\nhint: " in found
+    assert "[Errno" not in found
+    assert not (place / "new").exists()
