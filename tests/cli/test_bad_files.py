@@ -1,13 +1,13 @@
-"""Every verb, given what is no such file, a folder, nothing, no text or another thing: it says which, and what to do."""
+"""Every verb, given a missing file, a folder, nothing, no text or another thing: it says which, and what to do."""
 
 import io
 from pathlib import Path
 
 import pytest
 from cli_runs import toy
-from tiny_models import save_tiny
 
 from levt.cli import main
+from tiny_models import save_tiny
 
 TEXTS = {
     "two.en": "A dog runs.\nIt snows.\n",

@@ -104,4 +104,6 @@ def check_lines(files: dict[Path, list[str]]) -> None:
             hint="one sentence per line, an empty line where there is nothing",
         )
     if not any(files.values()):
-        raise InputError(f"there is nothing to read: {next(iter(files))} is empty", hint="one sentence per line")
+        raise InputError(
+            f"there is nothing to read: {next(iter(files))} is empty", hint="one sentence per line"
+        )
