@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from torch import Tensor
 
-from levt.edits.oracle import Edits, align, oracle, oracle_of_deletion
+from levt.edits.oracle import Edits, align, oracle
 from levt.edits.oracle_bits import align_bits
 from levt.edits.oracle_reference import align_reference
 from levt.edits.oracle_torch import align_torch
@@ -131,18 +131,6 @@ def test_the_target_needs_no_edit(rows: list[list[int]]) -> None:
     edits = oracle(y, y)
     assert not edits.drop.any()
     assert not edits.counts.any()
-
-
-@settings(deadline=None, max_examples=30)
-@given(st.lists(sequences, min_size=1, max_size=4), st.integers(0, 10**6))
-def test_known_deletions_need_no_dynamic_program(rows: list[list[int]], seed: int) -> None:
-    whole = State.of(rows)
-    kept = torch.rand(whole.y.shape, generator=torch.Generator().manual_seed(seed)) < 0.5
-    y, edits = oracle_of_deletion(whole.y, kept | ~whole.inner)
-    assert follow(y, edits).rows() == rows
-    best = oracle(y, whole.y)
-    assert torch.equal(edits.counts.sum(1), best.counts.sum(1))
-    assert not best.drop.any()
 
 
 def test_batch_mates_and_padding_change_nothing() -> None:

@@ -1,34 +1,10 @@
-"""What editing did: effort, and gain against the draft."""
-
-from dataclasses import dataclass
+"""What editing did: gain against the draft."""
 
 import pytest
 from evaluation_corpus import DRAFTS, HYPOTHESES, REFERENCES
 
 from levt.errors import InputError
-from levt.evaluation.edits import effort, gain
-from levt.refine.loop import Outcome
-from levt.refine.request import Request
-
-
-@dataclass(frozen=True)
-class Result:
-    iterations: int
-    passes: int
-
-
-def test_effort() -> None:
-    found = effort([Result(1, 2), Result(2, 5), Result(2, 5), Result(4, 11)])
-    assert (found.iterations, found.passes) == (9 / 4, 23 / 4)
-    assert found.ended == {1: 0.25, 2: 0.5, 4: 0.25}
-    assert [(s.name, s.value) for s in found.scores()] == [("iterations", 2.25), ("passes", 5.75)]
-    with pytest.raises(InputError, match="no results"):
-        effort([])
-
-
-def test_effort_of_the_loop_itself() -> None:
-    outcome = Outcome(Request(source=(7,)), iterations=3, passes=8)
-    assert effort([outcome]).passes == 8
+from levt.evaluation.edits import gain
 
 
 def test_gain() -> None:

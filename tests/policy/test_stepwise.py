@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -21,7 +22,6 @@ from levt.errors import ConfigError
 from levt.policy.config import ModelConfig
 from levt.policy.layout import Packed
 from levt.policy.memory import Memory
-from levt.policy.post_editing import join_rows
 from levt.policy.stepwise import Cache, Stepwise
 
 CONFIGS: dict[str, ModelConfig] = {
@@ -44,7 +44,14 @@ def encode(model: Any, sources: list[list[int]], width: int | None = None) -> Me
 
 def encode_packed(model: Any, sources: list[list[int]], **shape: int) -> Memory:
     if hasattr(model, "encode_pair"):
-        return model.encode_joined(*join_rows(sources, sentences(len(sources), seed=77), **shape))
+        pairs = list(zip(sources, sentences(len(sources), seed=77), strict=True))
+        tokens, layout = Packed.of_rows([[*source, *draft] for source, draft in pairs], **shape)
+        tail = [0] * (len(tokens) - sum(len(part) for pair in pairs for part in pair))
+        parts = [number for pair in pairs for number, part in enumerate(pair) for _ in part] + tail
+        places = [i for pair in pairs for part in pair for i in range(len(part))] + tail
+        return model.encode_joined(
+            tokens, torch.tensor(parts), replace(layout, positions=torch.tensor(places))
+        )
     return model.encode(*Packed.of_rows(sources, **shape))
 
 

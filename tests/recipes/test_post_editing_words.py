@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from levt.recipes.post_editing_words import lines_apart, words_apart
+from levt.recipes.post_editing_words import words_apart
 
 TEXT = st.text(alphabet="aZé1,.:'’-/()\" %„“…\u0301\t", max_size=30)
 
@@ -33,7 +33,3 @@ def test_only_spaces_change_and_twice_is_once(text: str) -> None:
 )
 def test_customary(raw: str, apart: str) -> None:
     assert words_apart(raw) == apart
-
-
-def test_lines() -> None:
-    assert list(lines_apart(["a,b", "c."])) == ["a , b", "c ."]

@@ -93,25 +93,3 @@ def oracle(y: Int[Tensor, "b n"], target: Int[Tensor, "b t"], tie: Tie = "leftmo
     position = match.new_full((b, n + 1), -1).scatter_(1, to, match)[:, :n]
     counts = torch.where(position[:, 1:] >= 0, position[:, 1:] - position[:, :-1] - 1, 0)
     return Edits(drop=y.ne(PAD) & ~kept, counts=counts, fill=target)
-
-
-def oracle_of_deletion(
-    target: Int[Tensor, "b t"], kept: Bool[Tensor, "b t"]
-) -> tuple[Int[Tensor, "b t"], Edits]:
-    """The state ``target[kept]`` and its oracle edits, known from what was deleted: no dynamic program.
-
-    ``kept`` must hold the boundaries. The edits are optimal; where tokens repeat, they put back just what
-    was taken away, which may be another of the optimal choices than ``oracle`` makes.
-
-    >>> y, edits = oracle_of_deletion(torch.tensor([[1, 8, 5, 2]]), torch.tensor([[True, False, True, True]]))
-    >>> y.tolist(), edits.counts.tolist()
-    ([[1, 5, 2, 0]], [[1, 0, 0]])
-    """
-    b, t = target.shape
-    kept = kept & target.ne(PAD)
-    to = torch.where(kept, kept.cumsum(1) - 1, t)
-    y = target.new_full((b, t + 1), PAD).scatter_(1, to, target)[:, :t]
-    at = torch.arange(t, device=target.device).expand(b, t)
-    position = at.new_full((b, t + 1), -1).scatter_(1, to, at)[:, :t]
-    counts = torch.where(position[:, 1:] >= 0, position[:, 1:] - position[:, :-1] - 1, 0)
-    return y, Edits(drop=torch.zeros_like(kept), counts=counts, fill=target)

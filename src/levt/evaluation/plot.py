@@ -31,7 +31,8 @@ def _save(figure: "Figure", path: Path) -> None:
         figure.savefig(path)
     except (OSError, ValueError) as error:
         raise InputError(
-            f"cannot write {path}: {reason(error)}", hint="name a .png, .svg or .pdf file in an existing folder"
+            f"cannot write {path}: {reason(error)}",
+            hint="name a .png, .svg or .pdf file in an existing folder",
         ) from None
 
 
@@ -46,7 +47,7 @@ def scatter(points: Mapping[str, tuple[float, float]], path: Path, *, x: str, y:
 
 
 def iterations(ended: Mapping[int, float], path: Path) -> None:
-    """The share of sentences that ended at each number of iterations, as ``Effort.ended`` has it."""
+    """The share of sentences at each number of iterations."""
     figure, axes = _figure("iterations", "sentences, %")
     axes.bar([str(number) for number in ended], [100 * part for part in ended.values()])
     _save(figure, path)

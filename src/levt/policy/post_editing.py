@@ -3,9 +3,6 @@
 Positions restart at the draft, and every token of the input carries an embedding of its language.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
-
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -14,7 +11,7 @@ from torch.nn import functional as F
 from levt.policy.autoregressive import Autoregressive
 from levt.policy.config import PostEditingConfig
 from levt.policy.embedding import check_length
-from levt.policy.layout import Layout, Packed, Padded
+from levt.policy.layout import Layout, Padded
 from levt.policy.memory import Memory
 from levt.text.specials import PAD
 
@@ -56,27 +53,3 @@ def join(
     columns = [torch.arange(part.shape[1], device=x.device) for part in (x, draft)]
     parts = torch.cat([torch.zeros_like(x), torch.ones_like(draft)], 1)
     return tokens, parts, Padded(tokens.ne(PAD), torch.cat(columns).expand_as(tokens))
-
-
-def join_rows(
-    x: Sequence[Sequence[int]],
-    drafts: Sequence[Sequence[int]],
-    *,
-    total: int | None = None,
-    count: int | None = None,
-    longest: int | None = None,
-    device: torch.device | str = "cpu",
-) -> tuple[Int[Tensor, "t"], Int[Tensor, "t"], Packed]:
-    """The same, packed: each row is a source followed by its draft, both with boundaries.
-
-    >>> tokens, parts, layout = join_rows([[1, 7, 2]], [[1, 2]], total=6)
-    >>> tokens.tolist(), parts.tolist(), layout.positions.tolist()
-    ([1, 7, 2, 1, 2, 0], [0, 0, 0, 1, 1, 0], [0, 1, 2, 0, 1, 0])
-    """
-    rows = [[*source, *draft] for source, draft in zip(x, drafts, strict=True)]
-    tokens, layout = Packed.of_rows(rows, total=total, count=count, longest=longest, device=device)
-    parts = [p for source, draft in zip(x, drafts, strict=True) for p in [0] * len(source) + [1] * len(draft)]
-    places = [i for pair in zip(x, drafts, strict=True) for part in pair for i in range(len(part))]
-    tail = [0] * (tokens.shape[0] - len(parts))
-    restarted = torch.tensor(places + tail, dtype=torch.long, device=device)
-    return tokens, torch.tensor(parts + tail, device=device), replace(layout, positions=restarted)

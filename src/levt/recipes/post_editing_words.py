@@ -8,7 +8,6 @@ inside numbers, and full stops of abbreviations.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
 
 ABBREVIATIONS = frozenset(
     ("mr", "mrs", "ms", "dr", "prof", "st", "no", "nr", "vs", "etc", "inc", "art", "abs", "bzw", "ca", "evtl", "ggf",
@@ -59,8 +58,3 @@ def _full_stop(word: str, last: bool) -> tuple[str, ...]:
     if not last and (len(stem) == 1 or "." in stem or stem.lower() in ABBREVIATIONS):
         return (word,)
     return stem, "."
-
-
-def lines_apart(lines: Iterable[str]) -> Iterator[str]:
-    """The same, line by line."""
-    return map(words_apart, lines)
