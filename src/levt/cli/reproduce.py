@@ -8,49 +8,64 @@ from typing import TYPE_CHECKING, Literal
 import tyro
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from levt.recipes.reproduce.framework.runner import StepFailed
     from levt.recipes.reproduce.framework.step import Step
     from levt.recipes.reproduce.framework.workplace import Workplace
 
 
 def reproduce(
-    name: tyro.conf.Positional[str] = "",
+    names: tyro.conf.Positional[tuple[str, ...]] = (),
     scale: Literal["toy", "quick", "paper"] = "quick",
     data: Path = Path("data"),
     work: Path = Path("reproduce"),
     out: Path | None = None,
-    seeds: int = 1,
+    seeds: int | None = None,
     tasks: tuple[str, ...] = (),
     budget_minutes: float | None = None,
     parallel: int = 1,
+    keep_going: bool = False,
+    pack: Path | None = None,
+    pack_mib: float = 60.0,
     dry_run: bool = False,
 ) -> None:
-    """Reproduce a table or figure of the paper; without a name, list them.
+    """Reproduce tables and figures of the paper; without a name, list them.
 
-    Example: levt reproduce table-1 --data data --budget-minutes 9 --parallel 3
+    Example: levt reproduce table-1 roll-in --data data --budget-minutes 9 --parallel 4
 
     The work is a chain of steps (prepare, train, distil, decode, score, time). Each is done once: run the command
     again to go on after an interruption, and steps that two names share are shared. The page, its JSON and its
     plots are written to OUT; a text of your own in OUT/findings/NAME.md becomes part of the page.
 
     Args:
-        name: What to reproduce.
+        names: What to reproduce; of several names all steps are one work.
         scale: toy: made-up sentences, seconds on a CPU; quick: small models, minutes on a GPU; paper: the paper's
             settings and corpora, days on several GPUs.
         data: Folder with the sets of texts, a folder each; what is missing is said before any work is done.
         work: Folder of the steps; it may be moved to another machine, and go on there.
         out: Folder of the pages; by default results/SCALE.
-        seeds: Trainings of each model whose scores are averaged.
+        seeds: Trainings of each model whose scores are averaged; by default, at quick scale, 3 where a claim is about
+            less than one BLEU, and else 1.
         tasks: Of table-1, which of ro-en, en-de, en-de-long, en-ja and summarisation; by default all.
         budget_minutes: Begin no step that would end later than in so many minutes.
-        parallel: Steps that run side by side, in processes of their own: small models leave a GPU idle.
+        parallel: Steps that run side by side, in processes of their own: small models leave a GPU idle. As many light
+            ones (decoding, scoring) run beside them.
+        keep_going: Where a step fails or lacks a package, do the others first.
+        pack: Archive (.tar.xz, .tar.gz) for what was found and what the rest still needs; does nothing else. Unpacked
+            into the folder of the steps, on any machine, the work goes on from there.
+        pack_mib: Most MiB of corpora and models in that archive; those that cost least are made again.
         dry_run: Print the steps and how long each will take, and do nothing.
     """
-    from levt.recipes.reproduce import names, reproduction
+    from levt.recipes.reproduce import names as known
+    from levt.recipes.reproduce import reproduction
 
-    if not name:
-        for one in names():
-            print(f"{one:<22} {reproduction(one).title}")
+    if not names:
+        for name in known():
+            print(f"{name:<22} {reproduction(name).title}")
         return
+    from levt.errors import MissingExtra
+    from levt.recipes.reproduce.framework.packing import pack as write_pack
     from levt.recipes.reproduce.framework.publish import publish
     from levt.recipes.reproduce.framework.runner import run_chain
     from levt.recipes.reproduce.framework.setting import Setting
@@ -59,41 +74,59 @@ def reproduce(
     from levt.recipes.reproduce.parts.layout import LAYOUT
     from levt.recipes.reproduce.parts.packages import check_packages
 
-    chosen = reproduction(name)
-    setting = Setting(scale=scale, data=data, seeds=seeds, tasks=tasks)
-    goal, place = chosen.goal(setting), Workplace(work)
-    check_files(goal, hint=LAYOUT[scale])
-    check_packages(goal)
+    chosen = [reproduction(name) for name in dict.fromkeys(names)]
+    close_calls = 3 if seeds is None and scale == "quick" else 1
+    setting = Setting(scale=scale, data=data, seeds=seeds or 1, close_calls=close_calls, tasks=tasks)
+    goals, place = [one.goal(setting) for one in chosen], Workplace(work)
+    check_files(*goals, hint=LAYOUT[scale])
+    if pack is not None:
+        count = write_pack(place, pack, *goals, most=pack_mib * 2**20)
+        print(f"{pack}: {count} files, {pack.stat().st_size / 2**20:.1f} MiB", file=sys.stderr)
+        return
+    try:
+        check_packages(*goals)
+    except MissingExtra as error:
+        if not keep_going:
+            raise
+        print(f"steps that need it will be left: {error}", file=sys.stderr)
     if dry_run:
-        print_plan(goal, place)
+        print_plan(goals, place, parallel)
         return
     with View(bars=parallel > 1) as view:
-        outcome = run_chain(goal, place, view, parallel=parallel, minutes=budget_minutes)
+        outcome = run_chain(
+            goals, place, view, parallel=parallel, minutes=budget_minutes, failed=view.failed if keep_going else None
+        )  # fmt: skip
+    for one, goal in zip(chosen, goals, strict=True):
+        if not place.pending(goal):
+            print(f"{publish(one, goal, place, setting, out or Path('results') / scale)}", file=sys.stderr)
     if not outcome.complete:
         print(
             f"{len(outcome.left)} steps are left, about {_clock(outcome.seconds)}; next: {outcome.left[0].label}\n"
             "hint: run the same command again to go on",
             file=sys.stderr,
         )
-        return
-    page = publish(chosen, goal, place, setting, out or Path("results") / scale)
-    print(f"{page}", file=sys.stderr)
+        if view.failures:
+            raise SystemExit(1)
 
 
-def print_plan(goal: "Step", work: "Workplace") -> None:
-    """The steps of a chain, which of them are to be done, and how long that will take."""
+def print_plan(goals: "Sequence[Step]", work: "Workplace", parallel: int) -> None:
+    """The steps of some chains, which of them are to be done, and how long that will take."""
+    from levt.recipes.reproduce.framework.runner import together
     from levt.recipes.reproduce.framework.step import chain
 
-    pending = {step.digest for step in work.pending(goal)}
-    steps = chain(goal)
+    to_do = work.pending(*goals)
+    pending = {step.digest for step in to_do}
+    steps = chain(*goals)
     width = max(len(step.label) for step in steps)
     for step in steps:
         state = (
             _clock(step.seconds) if step.digest in pending else "done" if work.stamp(step) else "not needed"
         )
-        print(f"{step.label:<{width}}  {step.digest}  {state:>10}{'  alone' if step.alone else ''}")
-    total = sum(step.seconds for step in steps if step.digest in pending)
-    print(f"{len(pending)} of {len(steps)} steps to do, about {_clock(total)} one after the other")
+        note = "  alone" if step.alone else "  light" if step.light else ""
+        print(f"{step.label:<{width}}  {step.digest}  {state:>10}{note}")
+    total = sum(step.seconds for step in to_do)
+    said = f"{len(pending)} of {len(steps)} steps to do, about {_clock(total)} one after the other"
+    print(said if parallel == 1 else f"{said}, {_clock(together(to_do, parallel))} with {parallel} at a time")
 
 
 class View:
@@ -117,6 +150,7 @@ class View:
         self.done = self.total = 0
         self.whole = self.bars.add_task("all steps", total=None, said="")
         self.began: dict[str, float] = {}
+        self.failures = 0
 
     def __enter__(self) -> "View":
         self.bars.start()
@@ -149,6 +183,12 @@ class View:
         self.bars.remove_task(self.tasks.pop(step.digest))
         self.bars.advance(self.whole, step.seconds)
         self._line(f"[{self.done}/{self.total}] {step.label}: {_clock(seconds)}")
+
+    def failed(self, step: "Step", problem: "StepFailed") -> None:
+        """Show that a step has failed; the others go on."""
+        self.failures += 1
+        self.bars.remove_task(self.tasks.pop(step.digest))
+        self._line(f"failed: {problem}")
 
     def _line(self, text: str) -> None:
         """A line that stays."""

@@ -1,5 +1,6 @@
 """``levt reproduce`` as a user types it."""
 
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,29 @@ def test_a_budget_stops_before_what_does_not_fit_and_says_how_to_go_on(
     assert capsys.readouterr().out.splitlines()[-1].startswith("8 of 9 steps to do")
 
 
+def test_several_names_are_one_work_and_it_can_be_packed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    levt("iterations", "sharing", "--scale", "toy", "--dry-run", "--parallel", "3")
+    said = capsys.readouterr().out.splitlines()
+    assert len({line.split()[1] for line in said[:-1]}) == len(said) - 1
+    assert said[-1].endswith("with 3 at a time")
+    levt("iterations", "--scale", "toy", "--budget-minutes", "0.03")
+    levt("iterations", "sharing", "--scale", "toy", "--pack", "packed.tar.xz")
+    assert "packed.tar.xz: " in capsys.readouterr().err
+    with tarfile.open("packed.tar.xz") as archive:
+        assert {name.partition("-")[0] for name in archive.getnames()} == {"toy"}
+    # On another machine the first step is done.
+    levt("iterations", "--scale", "toy", "--work", "there", "--pack", "nothing.tar.gz")
+    Path("there").mkdir()
+    with tarfile.open("packed.tar.xz") as archive:
+        archive.extractall("there", filter="data")
+    capsys.readouterr()
+    levt("iterations", "--scale", "toy", "--work", "there", "--dry-run")
+    assert capsys.readouterr().out.splitlines()[-1].startswith("8 of 9 steps to do")
+
+
 def test_missing_data_end_with_a_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         levt("timeout", "--data", str(tmp_path), "--dry-run")
@@ -67,3 +91,14 @@ def test_a_missing_package_is_told_before_any_work(
         levt("iterations", "--scale", "toy")
     assert "pip install 'levt[eval]'" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_who_keeps_going_is_only_warned_of_a_missing_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    levt("iterations", "--scale", "toy", "--keep-going", "--budget-minutes", "0.03")
+    said = capsys.readouterr().err
+    assert "steps that need it will be left" in said
+    assert "8 steps are left" in said

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import time
 from pathlib import Path
 
@@ -14,8 +15,17 @@ from counted_steps import Quiet, began, last, step
 
 from levt.errors import ConfigError, InputError
 from levt.recipes.reproduce import Reproduction
+from levt.recipes.reproduce.framework.packing import SMALL, needed, pack
 from levt.recipes.reproduce.framework.publish import publish
-from levt.recipes.reproduce.framework.runner import Outcome, StepFailed, next_step, run_chain
+from levt.recipes.reproduce.framework.runner import (
+    CROWD,
+    Outcome,
+    StepFailed,
+    heights,
+    next_step,
+    run_chain,
+    together,
+)
 from levt.recipes.reproduce.framework.setting import Setting
 from levt.recipes.reproduce.framework.step import Step, chain, check_files
 from levt.recipes.reproduce.framework.workplace import Workplace
@@ -144,6 +154,77 @@ def test_which_step_comes_next(tmp_path: Path) -> None:
     assert next_step([long], [short, timed], 2, 99.0) is None
     # What does not fit must not keep out what runs alone.
     assert next_step([long, timed], [], 2, 2.0) is timed
+
+
+def test_light_steps_take_no_place_of_others(tmp_path: Path) -> None:
+    diary = tmp_path / "diary"
+    heavy = [step(diary, f"heavy{i}", seconds=9.0) for i in range(3)]
+    light = [step(diary, f"light{i}", light=True) for i in range(3)]
+    assert next_step([heavy[2], light[0]], heavy[:2], 2, 99.0) is light[0]
+    assert next_step([heavy[2], light[2]], [*heavy[:2], *light[:2]], 2, 99.0) is None
+    assert next_step([heavy[2], light[2]], [heavy[0], *light[:2]], 2, 99.0) is heavy[2]
+
+
+def test_the_step_that_most_wait_for_comes_first(tmp_path: Path) -> None:
+    diary = tmp_path / "diary"
+    teacher, other = step(diary, "teacher", seconds=2.0), step(diary, "other", seconds=5.0)
+    student = step(diary, "student", {"x": teacher}, seconds=4.0)
+    waiting = [other, teacher, student]
+    behind = heights(waiting)
+    assert behind == {teacher.digest: 6.0, student.digest: 4.0, other.digest: 5.0}
+    assert next_step(waiting, [], 2, 99.0) is other
+    assert next_step(waiting, [], 2, 99.0, behind=behind) is teacher
+    assert together([*waiting, step(diary, "timed", seconds=3.0, alone=True)], 2) == pytest.approx(
+        3.0 + 11.0 * (1 + CROWD) / 2
+    )
+
+
+def test_time_is_kept_for_what_runs_alone(tmp_path: Path) -> None:
+    diary = tmp_path / "diary"
+    long, timed = step(diary, "long", seconds=5.0), step(diary, "timed", seconds=4.0, alone=True)
+    assert next_step([long, timed], [], 2, 10.0) is long
+    assert next_step([long, timed], [], 2, 8.0) is timed
+
+
+@pytest.mark.parametrize("parallel", [1, 2])
+def test_where_somebody_is_told_the_others_go_on(tmp_path: Path, parallel: int) -> None:
+    diary, work = tmp_path / "diary", tmp_path / "work"
+    bad = step(diary, "bad", fails=True)
+    goals = [step(diary, "behind", {"x": bad}), step(diary, "goal", {"x": step(diary, "good")})]
+    told: list[str] = []
+    outcome = run_chain(
+        goals,
+        Workplace(work),
+        Quiet(),
+        parallel=parallel,
+        failed=lambda one, problem: told.append(str(problem)),
+    )
+    assert [one.label for one in outcome.left] == ["bad", "behind"]
+    assert told == ["bad: this cannot be done\nhint: do something else"]
+    assert sorted(began(diary)) == ["bad", "goal", "good"]
+
+
+def test_what_is_packed_is_enough_to_go_on(tmp_path: Path) -> None:
+    diary, work, file = tmp_path / "diary", tmp_path / "work", tmp_path / "packed.tar.gz"
+    model, other = step(diary, "model", seconds=9.0), step(diary, "other")
+    rest = [step(diary, "score", {"x": model}), step(diary, "goal", {"x": model, "y": other})]
+    run_chain([rest[0], other], Workplace(work), Quiet())
+    for one in (model, other):
+        (Workplace(work).place(one) / "weights").write_bytes(bytes(SMALL + 1))
+    # Only the goal is left, and it reads both; everything small comes along.
+    assert pack(Workplace(work), file, *rest) == 3 * 3 + 2
+    there = tmp_path / "there"
+    with tarfile.open(file) as archive:
+        archive.extractall(there, filter="data")
+    assert run_chain(rest, Workplace(there), Quiet()).complete
+    assert began(diary) == ["model", "score", "other", "goal"]
+    # Where there is room for one, it is the one that took longer.
+    names = {path.parent.name.split("-")[0] for path in needed(Workplace(work), *rest, most=SMALL + 9999.0)
+             if path.name == "weights"}  # fmt: skip
+    assert names == {"model"}
+    # When all is done nothing large is needed.
+    run_chain(rest, Workplace(work), Quiet())
+    assert not any(path.name == "weights" for path in needed(Workplace(work), *rest))
 
 
 @pytest.mark.parametrize("parallel", [1, 2])

@@ -15,7 +15,9 @@ from levt.recipes.reproduce.framework.step import chain, check_files, missing_fi
 from levt.recipes.reproduce.framework.workplace import Workplace
 from levt.recipes.reproduce.iterations_by_length import by_length
 
-GENERATION = ("table-1", "sharing", "roll-in", "iterations-by-length", "iterations", "early-exit", "timeout")
+GENERATION = (
+    "table-1", "sharing", "roll-in", "iterations-by-length", "iterations", "early-exit", "timeout", "paper-settings",
+)  # fmt: skip
 TOY = Setting(scale="toy")
 
 
@@ -37,7 +39,7 @@ def test_each_name_makes_its_page(name: str, work: Path, tmp_path: Path) -> None
         assert table["rows"]
         assert all(len(row) == len(table["columns"]) for row in table["rows"])
     pictures = [line.partition("](")[2].rstrip(")") for line in page.splitlines() if line.startswith("![")]
-    assert bool(pictures) == (name not in ("sharing", "roll-in"))
+    assert bool(pictures) == (name not in ("sharing", "roll-in", "paper-settings"))
     for picture in pictures:
         assert (tmp_path / picture).read_bytes().startswith(b"\x89PNG")
     known = whole["provenance"]
@@ -75,6 +77,26 @@ def test_more_seeds_are_more_students_of_one_teacher() -> None:
     more = three - one
     assert {"en-de.levt-distilled.seed2", "en-de.levt-distilled.seed3", "en-de.maskt-distilled.seed3"} <= more
     assert not any(label.startswith("en-de.ar") for label in more)
+
+
+def test_close_calls_are_trained_more_often() -> None:
+    close = Setting(scale="toy", close_calls=3)
+    labels = {name: {step.label for step in chain(reproduction(name).goal(close))} for name in GENERATION}
+    assert {"en-de.levt-plh-tok-distilled.seed3", "en-de.maskt-distilled.seed3"} <= labels["sharing"]
+    assert not {"en-de.levt-none-oracle.seed2", "en-de.it-distilled.seed2"} & labels["sharing"]
+    assert {"ro-en.levt-dae-oracle.seed3", "ro-en.levt-oracle.seed3"} <= labels["roll-in"]
+    assert "en-de.ar.seed3" in labels["table-1"]
+    assert not any("summarisation" in label and "seed" in label for label in labels["table-1"])
+
+
+def test_only_final_scores_of_japanese_need_words(tmp_path: Path) -> None:
+    goal = reproduction("table-1").goal(Setting(scale="quick", data=tmp_path, tasks=("en-ja",)))
+    for path in missing_files(goal):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("one\n", encoding="utf-8")
+    ways = {(step.function.rpartition(":")[2], step.config.get("tokenize")) for step in chain(goal)}
+    assert {("train", "char"), ("tune_model", "char"), ("score", "ja-mecab")} <= ways
+    assert [name for name, way in ways if way == "ja-mecab"] == ["score"]
 
 
 @pytest.mark.parametrize("scale", ["quick", "paper"])

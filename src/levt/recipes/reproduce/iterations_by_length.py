@@ -42,6 +42,7 @@ def goal(setting: Setting) -> Step:
         inputs={**inputs, **texts},
         config={"most": MOST},
         seconds=2 * made.seconds,
+        light=True,
     )
     return Step(
         label="iterations-by-length",

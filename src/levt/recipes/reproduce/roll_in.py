@@ -22,7 +22,7 @@ def goal(setting: Setting) -> Step:
     """LevT from the references, with both roll-ins."""
     made = Made.of("ro-en", setting)
     inputs: dict[str, Step | Path] = {}
-    for seed in made.seeds:
+    for seed in made.close_seeds:
         for name, roll_in in SYSTEMS.items():
             label = "levt" if not roll_in else "levt-dae"
             model = made.model(expert="oracle", seed=seed, label=label, roll_in=roll_in)

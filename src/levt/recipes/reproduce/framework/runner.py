@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, runtime_checkable
@@ -15,8 +16,8 @@ LOOK = 0.05
 """Seconds between two looks at steps that run in other processes."""
 
 
-CROWD = 0.7
-"""How much longer a step takes for each other one beside it: three trainings on one GPU take 2.4 times as long."""
+CROWD = 0.62
+"""How much longer a step takes for each other one beside it: six small trainings on one H200 take 4.1 times as long."""
 
 
 class StepFailed(LevtError):
@@ -25,6 +26,10 @@ class StepFailed(LevtError):
 
 class StepStopped(LevtError):
     """A step was asked to stop before its end; raised by its function, and what it has done is kept."""
+
+
+Failed = Callable[[Step, StepFailed], None]
+"""Told which step failed, and why."""
 
 
 @runtime_checkable
@@ -63,45 +68,74 @@ class Outcome:
 
 
 def run_chain(
-    goal: Step, work: Workplace, watch: Watch, *, parallel: int = 1, minutes: float | None = None
-) -> Outcome:
+    goal: Step | Sequence[Step], work: Workplace, watch: Watch, *, parallel: int = 1, minutes: float | None = None,
+    failed: Failed | None = None,
+) -> Outcome:  # fmt: skip
     """Do what is not done yet; a step that would not fit into the minutes left is not begun.
 
-    With ``parallel`` above 1 that many steps run at a time, each in a process; those marked alone run by themselves.
+    With ``parallel`` above 1 that many steps run at a time, each in a process, and as many light ones beside them;
+    those marked alone run by themselves. A step that fails ends it all; but where somebody is told who ``failed``,
+    the others go on, and only what is behind it is left.
     """
     if parallel < 1:
         raise ConfigError(f"parallel must be at least 1, got {parallel}")
     if minutes is not None and minutes <= 0:
         raise ConfigError(f"budget-minutes must be above 0, got {minutes}")
-    waiting = work.pending(goal)
-    watch.planned(waiting, len(chain(goal)) - len(waiting))
+    goals = [goal] if isinstance(goal, Step) else list(goal)
+    waiting = work.pending(*goals)
+    watch.planned(waiting, len(chain(*goals)) - len(waiting))
     end = math.inf if minutes is None else time.monotonic() + 60 * minutes
+    broken = Broken(failed)
     if parallel == 1:
-        return _one_by_one(waiting, work, watch, end)
-    return _side_by_side(waiting, work, watch, end, parallel)
+        return _one_by_one(waiting, work, watch, end, broken)
+    return _side_by_side(waiting, work, watch, end, parallel, broken)
 
 
-def _one_by_one(waiting: list[Step], work: Workplace, watch: Watch, end: float) -> Outcome:
+class Broken:
+    """The steps that have failed; they and what is behind them are not begun again."""
+
+    def __init__(self, tell: Failed | None) -> None:
+        self.tell, self.steps = tell, list[Step]()
+
+    def add(self, step: Step, problem: StepFailed) -> None:
+        """Note a step that has failed; raises where nobody wants to be told."""
+        if self.tell is None:
+            raise problem
+        self.tell(step, problem)
+        self.steps.append(step)
+
+    def left(self, waiting: list[Step]) -> Outcome:
+        """What is not done in the end, in order."""
+        return Outcome(left=[*self.steps, *waiting])
+
+
+def _one_by_one(waiting: list[Step], work: Workplace, watch: Watch, end: float, broken: Broken) -> Outcome:
     """Every step in this process."""
-    while (step := next_step(waiting, [], 1, end - time.monotonic())) is not None:
+    while (step := next_step(waiting, [], 1, end - time.monotonic(), failed=broken.steps)) is not None:
         watch.started(step)
         waiting.remove(step)
         began = time.monotonic()
         try:
             work.do(step, replace(work.job(step), tell=partial(watch.told, step)))
         except LevtError as error:
-            raise StepFailed(f"{step.label}: {error.message}", hint=error.hint) from error
-        watch.finished(step, time.monotonic() - began)
-    return Outcome(left=waiting)
+            problem = StepFailed(f"{step.label}: {error.message}", hint=error.hint)
+            problem.__cause__ = error
+            broken.add(step, problem)
+        else:
+            watch.finished(step, time.monotonic() - began)
+    return broken.left(waiting)
 
 
-def _side_by_side(waiting: list[Step], work: Workplace, watch: Watch, end: float, parallel: int) -> Outcome:
+def _side_by_side(
+    waiting: list[Step], work: Workplace, watch: Watch, end: float, parallel: int, broken: Broken
+) -> Outcome:
     """Every step in another process."""
     began: dict[Step, float] = {}
+    behind = heights(waiting)
     with Workers(work, parallel=parallel) as workers:
         while waiting or began:
-            left = (end - time.monotonic()) / (1 + CROWD * (parallel - 1))
-            step = next_step(waiting, list(began), parallel, left)
+            left = end - time.monotonic()
+            step = next_step(waiting, list(began), parallel, left, behind=behind, failed=broken.steps)
             if step is not None:
                 watch.started(step)
                 waiting.remove(step)
@@ -115,28 +149,53 @@ def _side_by_side(waiting: list[Step], work: Workplace, watch: Watch, end: float
                 watch.told(running, workers.busy[running].last_line())
                 answer = workers.look(running)
                 if answer:
-                    raise StepFailed(f"{running.label}: {answer['message']}", hint=answer["hint"])
-                if answer is not None:
+                    del began[running]
+                    problem = StepFailed(f"{running.label}: {answer['message']}", hint=answer["hint"])
+                    broken.add(running, problem)
+                elif answer is not None:
                     watch.finished(running, time.monotonic() - began.pop(running))
-    return Outcome(left=waiting)
+    return broken.left(waiting)
 
 
-def next_step(waiting: list[Step], running: list[Step], parallel: int, seconds: float) -> Step | None:
-    """The step to begin now, of those that fit into the time left: the longest first where several run.
+def together(steps: Sequence[Step], parallel: int) -> float:
+    """How long steps take side by side, about: all the work, or the longest way through it."""
+    crowd = (1 + CROWD * (parallel - 1)) / parallel
+    work = sum(step.seconds for step in steps if not step.light and not step.alone) * crowd
+    light = sum(step.seconds for step in steps if step.light) / parallel
+    alone = sum(step.seconds for step in steps if step.alone)
+    return alone + max([work, light, *heights([step for step in steps if not step.alone]).values()])
 
-    (The longest would be the last to end.) None where all must wait.
+
+def heights(steps: Sequence[Step]) -> dict[str, float]:
+    """By digest, how long it takes from the beginning of a step to the end of the last one that waits for it."""
+    found = {step.digest: step.seconds for step in steps}
+    for step in reversed(steps):  # in order, so whoever waits for it has been seen
+        for one in step.before:
+            if one.digest in found:
+                found[one.digest] = max(found[one.digest], one.seconds + found[step.digest])
+    return found
+
+
+def next_step(
+    waiting: list[Step], running: list[Step], parallel: int, seconds: float, *,
+    behind: Mapping[str, float] | None = None, failed: Sequence[Step] = (),
+) -> Step | None:  # fmt: skip
+    """The step to begin now, of those that fit into the time left; where several run, the one most waited for.
+
+    That is the one with the longest way ``behind`` it (by default only its own length). None where all must wait.
     """
-    if len(running) >= parallel or any(step.alone for step in running):
+    if any(step.alone for step in running):
         return None
-    undone = {step.digest for step in [*waiting, *running]}
-    free = [
-        step
-        for step in waiting
-        if step.seconds <= seconds and not any(one.digest in undone for one in step.before)
-    ]
+    undone = {step.digest for step in [*waiting, *running, *failed]}
+    free = [step for step in waiting if not any(one.digest in undone for one in step.before)]
     if parallel == 1:
-        return free[0] if free else None
-    together = [step for step in free if not step.alone]
-    if together:
-        return max(together, key=lambda step: step.seconds)
-    return free[0] if free and not running else None
+        return next((step for step in free if step.seconds <= seconds), None)
+    crowd = [sum(step.light == light for step in running) for light in (False, True)]
+    # What takes times comes last, when nothing else can be done, and its time is kept for it.
+    left = (seconds - sum(step.seconds for step in waiting if step.alone)) / (1 + CROWD * crowd[False])
+    together = [step for step in free if not step.alone and step.seconds <= left]
+    fitting = [step for step in together if crowd[step.light] < parallel]
+    if fitting:
+        return max(fitting, key=lambda step: (behind or {}).get(step.digest, step.seconds))
+    alone = [step for step in free if step.alone and step.seconds <= seconds]
+    return alone[0] if alone and not together and not running else None

@@ -18,8 +18,9 @@ class Setting:
     data: Path = field(default_factory=lambda: Path("data"))
     """Folder with one folder for each set of texts; toy needs none."""
     seeds: int = 1
-    """Trainings of each model whose scores are averaged: 3 where a claim is about less than one BLEU."""
-
+    """Trainings of each model whose scores are averaged."""
+    close_calls: int = 1
+    """The same where a claim is about less than one BLEU, if that is more."""
     tasks: tuple[str, ...] = ()
     """Of table 1, which tasks; none given: all."""
 
@@ -27,6 +28,7 @@ class Setting:
         problems = []
         if self.scale not in get_args(Scale):
             problems.append(f"scale must be one of {', '.join(get_args(Scale))}, got {self.scale!r}")
-        if not 1 <= self.seeds <= 20:
-            problems.append(f"seeds must be between 1 and 20, got {self.seeds}")
+        for name in ("seeds", "close_calls"):
+            if not 1 <= getattr(self, name) <= 20:
+                problems.append(f"{name} must be between 1 and 20, got {getattr(self, name)}")
         raise_all(ConfigError, "setting", problems)

@@ -51,6 +51,8 @@ class Step:
     """Raised where the function's code changes what it gives."""
     alone: bool = False
     """Whether nothing else may run beside it: it takes the time of something."""
+    light: bool = False
+    """Whether it needs little of the machine: it runs beside the others and takes none of their places."""
     resumes: bool = False
     """Whether the function goes on from what it finds in its folder after a kill; else the folder is cleared."""
 
@@ -102,8 +104,8 @@ def checksum(path: Path) -> str:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
 
 
-def chain(goal: Step) -> list[Step]:
-    """All steps of a chain, each once and behind those it reads; steps of one digest are one."""
+def chain(*goals: Step) -> list[Step]:
+    """All steps that lead to some goals, each once and behind those it reads; steps of one digest are one."""
     found: dict[str, Step] = {}
 
     def visit(step: Step) -> None:
@@ -112,11 +114,12 @@ def chain(goal: Step) -> list[Step]:
                 visit(one)
             found[step.digest] = step
 
-    visit(goal)
+    for goal in goals:
+        visit(goal)
     return list(found.values())
 
 
-def missing_files(goal: Step) -> list[Path]:
+def missing_files(*goals: Step) -> list[Path]:
     """Files that the chain reads and that are not there; looks at no content."""
     paths: dict[Path, None] = {}
     seen: set[int] = set()
@@ -128,10 +131,11 @@ def missing_files(goal: Step) -> list[Path]:
             for one in step.before:
                 visit(one)
 
-    visit(goal)
+    for goal in goals:
+        visit(goal)
     return [path for path in paths if not path.is_file()]
 
 
-def check_files(goal: Step, *, hint: str | None = None) -> None:
+def check_files(*goals: Step, hint: str | None = None) -> None:
     """Refuse a chain whose files are not all there, before any work is done, naming all of them."""
-    raise_all(InputError, "data", [f"{path} is missing" for path in missing_files(goal)], hint=hint)
+    raise_all(InputError, "data", [f"{path} is missing" for path in missing_files(*goals)], hint=hint)

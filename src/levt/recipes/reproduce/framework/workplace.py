@@ -52,8 +52,8 @@ class Workplace:
             for name, size in stamp["files"].items()
         )
 
-    def pending(self, goal: Step) -> list[Step]:
-        """The steps that have to be done for a goal, in order; none where it is done."""
+    def pending(self, *goals: Step) -> list[Step]:
+        """The steps that have to be done for some goals, in order; none where they are done."""
         found: dict[str, Step] = {}
 
         def visit(step: Step) -> None:
@@ -62,7 +62,8 @@ class Workplace:
                     visit(one)
                 found[step.digest] = step
 
-        visit(goal)
+        for goal in goals:
+            visit(goal)
         return list(found.values())
 
     def job(self, step: Step) -> Job:

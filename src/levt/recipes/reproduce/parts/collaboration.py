@@ -42,6 +42,7 @@ def limits_step(
         inputs={"model": model, "corpus": corpus, "tuned": tuned},
         config={"limits": list(limits), "most": MOST, "metric": "bleu", "tokenize": task.tokenize},
         seconds=seconds,
+        light=True,
     )
 
 

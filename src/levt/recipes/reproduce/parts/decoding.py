@@ -29,6 +29,7 @@ def decode_step(
         inputs={"model": model, "corpus": corpus, **more},
         config={"split": split, "settings": dict(settings or {})},
         seconds=seconds,
+        light=True,
     )
 
 

@@ -34,6 +34,7 @@ def loss_step(model: Step, corpus: Step, roll_in: Mapping[str, Any], states: str
         inputs={"model": model, "corpus": corpus},
         config={"roll_in": dict(roll_in), "seed": 1},
         seconds=10.0,
+        light=True,
     )
 
 

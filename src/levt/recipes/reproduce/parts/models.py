@@ -61,11 +61,15 @@ class Made:
     def model(
         self, kind: str = "levt", expert: Expert = "distilled", *, seed: int = 1, label: str = "",
         fields: Mapping[str, Any] | None = None, roll_in: Mapping[str, Any] | None = None,
+        training: Mapping[str, Any] | None = None,
     ) -> Step:  # fmt: skip
         """A model of any kind, taught by an expert."""
+        known: dict[str, Any] = {}
+        if expert == "distilled" and self.task.student_dropout is not None:
+            known["dropout"] = self.task.student_dropout
         return train_step(
             self.task, self.setting, self.corpus_of(expert), kind, label=f"{label or kind}-{expert}", seed=seed,
-            model=fields, roll_in=roll_in,
+            model={**known, **(fields or {})}, roll_in=roll_in, training=training,
         )  # fmt: skip
 
     def deep_student(self, seed: int = 1) -> Step:
@@ -95,6 +99,11 @@ class Made:
     def seeds(self) -> range:
         """The seeds of all models but teachers."""
         return range(1, self.setting.seeds + 1)
+
+    @property
+    def close_seeds(self) -> range:
+        """The same for models whose order is a matter of less than one BLEU."""
+        return range(1, max(self.setting.seeds, self.setting.close_calls) + 1)
 
     def outputs(
         self,

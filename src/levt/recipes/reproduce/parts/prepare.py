@@ -38,7 +38,9 @@ def prepare_step(
     else:
         config["pairs"] = {split: len(pairs) for split, pairs in splits.items()}
     seconds = 2.0 if isinstance(where, Step) else 20.0
-    return Step(label=f"{name}.corpus", run=prepare_corpus, inputs=inputs, config=config, seconds=seconds)
+    return Step(
+        label=f"{name}.corpus", run=prepare_corpus, inputs=inputs, config=config, seconds=seconds, light=True
+    )
 
 
 def enumerate_sides(pair: tuple[str, str]) -> list[tuple[str, str]]:

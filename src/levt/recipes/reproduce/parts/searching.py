@@ -52,6 +52,7 @@ def search_step(
         inputs={"model": model, "corpus": corpus, "tuned": tuned},
         config=config,
         seconds=seconds,
+        light=True,
     )
 
 

@@ -40,11 +40,22 @@ class Task:
     toy: str = ""
     """Kind of toy texts, where it is a toy."""
     dropout: float = 0.3
+    student_dropout: float | None = None
+    """Where a teacher's texts are learnt, which are easier; None: the same."""
+    tokens: int | None = None
+    """Target tokens of a training step; None: as the scale says."""
+    weight: float = 1.0
+    """How much more a target token costs than where the source is as long as the target."""
 
     @property
     def selection(self) -> str:
         """The metric by which the best checkpoint is chosen."""
         return "bleu" if self.measured_by == "bleu" else "rouge-2"
+
+    @property
+    def selection_tokenize(self) -> Tokenize | None:
+        """How that metric finds words: by characters where words need a package that not every machine has."""
+        return "char" if self.tokenize == "ja-mecab" else self.tokenize
 
     @property
     def splits(self) -> list[str]:
@@ -97,10 +108,11 @@ QUICK = (
             "test_2016_flickr": ("multi30k-en-de/test_2016_flickr.en", "multi30k-en-de/test_2016_flickr.de"),
             "test_2017_flickr": ("multi30k-en-de/test_2017_flickr.en", "multi30k-en-de/test_2017_flickr.de"),
         },
+        student_dropout=0.2,
     ),
     Task(
         name="en-de-long",
-        title="European Parliament, the first 200,000 pairs; test: its year 2012",
+        title="European Parliament, the first 120,000 pairs; test: its year 2012",
         train=(("europarl-en-de/train.en", "europarl-en-de/train.de"),),
         dev=("europarl-en-de/dev.en", "europarl-en-de/dev.de"),
         tests={
@@ -108,12 +120,12 @@ QUICK = (
             "newstest2014": ("newstest/newstest2014.en-de.en", "newstest/newstest2014.en-de.de"),
         },
         vocabulary=12_000,
-        limit=200_000,
+        limit=120_000,
         dropout=0.1,
     ),
     Task(
         name="en-ja",
-        title="software and everyday sentences, 185,000 pairs; test: software",
+        title="software and everyday sentences, 142,000 pairs; test: software",
         train=tuple((f"{s}-en-ja/train.en", f"{s}-en-ja/train.ja") for s in ("software", "tatoeba")),
         dev=("software-en-ja/dev.en", "software-en-ja/dev.ja"),
         tests={
@@ -121,6 +133,7 @@ QUICK = (
             "tatoeba": ("tatoeba-en-ja/test.en", "tatoeba-en-ja/test.ja"),
         },
         separate=True,
+        limit=100_000,
         tokenize="ja-mecab",
         dropout=0.2,
     ),
@@ -131,6 +144,9 @@ QUICK = (
         dev=("package-synopsis/dev.src", "package-synopsis/dev.tgt"),
         tests={"package-synopsis": ("package-synopsis/test.src", "package-synopsis/test.tgt")},
         measured_by="rouge",
+        student_dropout=0.2,
+        tokens=4_096,
+        weight=2.5,
     ),
 )
 

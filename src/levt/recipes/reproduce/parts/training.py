@@ -27,32 +27,37 @@ MODEL, LOG, RUN = "model", "log.jsonl", "run"
 def train_step(
     task: Task, setting: Setting, corpus: Step, kind: str, *, label: str, seed: int = 1,
     model: Mapping[str, Any] | None = None, roll_in: Mapping[str, Any] | None = None,
+    training: Mapping[str, Any] | None = None,
 ) -> Step:  # fmt: skip
     """Train a kind of model on a corpus, with the scale's sizes and what is given beside them."""
     chosen = size(setting.scale)
     fields = {**chosen.network(kind), "dropout": task.dropout, "joint_embeddings": not task.separate}
-    training = chosen.training(kind)
+    lasting = (
+        chosen.training(kind)
+        | ({} if task.tokens is None else {"tokens": task.tokens})
+        | dict(training or {})
+    )
     config = {
         "kind": kind,
         "model": {**fields, **(model or {})},
-        "training": training,
+        "training": lasting,
         "roll_in": dict(roll_in or {}),
         "metric": task.selection,
-        "tokenize": task.tokenize,
+        "tokenize": task.selection_tokenize,
         "dev_limit": chosen.dev_limit,
         "seed": seed,
     }
     name = f"{task.name}.{label}" + (f".seed{seed}" if seed != 1 else "")
     return Step(
         label=name, run=train, inputs={"corpus": corpus}, config=config, resumes=True,
-        seconds=seconds_of(chosen, kind, training),
+        seconds=seconds_of(chosen, kind, lasting, task.weight),
     )  # fmt: skip
 
 
-def seconds_of(chosen: Size, kind: str, training: Mapping[str, Any]) -> float:
+def seconds_of(chosen: Size, kind: str, training: Mapping[str, Any], weight: float = 1.0) -> float:
     """How long a training takes, by what was measured on one H200, or on a core for the toy."""
     tokens = float(training["max_steps"] * training["tokens"] * training.get("accumulate", 1))
-    return chosen.overhead + tokens / chosen.rates.get(kind, chosen.rates["levt"])
+    return chosen.overhead + weight * tokens / chosen.rates.get(kind, chosen.rates["levt"])
 
 
 def train(job: Job) -> None:

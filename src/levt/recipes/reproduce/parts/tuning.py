@@ -39,7 +39,10 @@ def tune(
 ) -> Tuned:  # fmt: skip
     """Decode a dev set with each γ of the grid."""
     if model.kind != "levt":
-        raise ConfigError(f"a model of kind {model.kind} has no penalty for empty gaps to tune")
+        raise ConfigError(
+            f"a model of kind {model.kind} has no penalty for empty gaps to tune",
+            hint="a model of kind levt has",
+        )
     if not grid or any(not 0 <= penalty <= 3 for penalty in grid):
         raise ConfigError(f"penalties must be between 0 and 3, got {', '.join(map(str, grid)) or 'none'}")
     found: dict[float, float] = {}
@@ -62,8 +65,14 @@ def tune_step(
         label=f"{model.label}.penalty",
         run=tune_model,
         inputs={"model": model, "corpus": corpus},
-        config={"metric": task.selection, "tokenize": task.tokenize, "limit": limit, "grid": list(grid)},
+        config={
+            "metric": task.selection,
+            "tokenize": task.selection_tokenize,
+            "limit": limit,
+            "grid": list(grid),
+        },
         seconds=seconds,
+        light=True,
     )
 
 
