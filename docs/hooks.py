@@ -22,7 +22,7 @@ MADE = {
     "benchmarks/results": "results/index.md",
     "src/levt/__init__.pyi": "reference/api.md",
     "src/levt/cli": "reference/cli.md",
-    "src/levt/serving/schema.py": "reference/http.md",
+    "src/levt/serving/schema": "reference/http.md",
 }
 """The pages that are made from the code, and from what: a link to that leads to the page."""
 FENCE = re.compile(r"^(`{3,}).*?^\1`*\s*$", re.M | re.S)

@@ -1,4 +1,4 @@
-"""Every command and Python snippet of the README, the guides and the concepts, run as a reader would, page by page.
+"""Every command and Python snippet of the README and of docs, run as a reader would, page by page.
 
 A page begins in a folder of its own with the toy model (see ``docs/guides/index.md``); its blocks run in order, the
 Python ones with the names of those before them. Port 8000 is a free one here.
@@ -16,14 +16,11 @@ from snippets import Block, blocks, levt_calls
 
 DOCS = ROOT / "docs"
 COMMAND = re.compile(r"^\s*(\$ )?(levt|python|pip) ", re.M)
-TESTED = "<!-- snippets are tested -->"
-"""By this line any other page joins them."""
 
 
 def pages() -> list[Path]:
-    others = [page for page in sorted(DOCS.glob("*.md")) if TESTED in page.read_text(encoding="utf-8")]
-    parts = [page for part in ("guides", "concepts") for page in sorted((DOCS / part).glob("*.md"))]
-    return [ROOT / "README.md", DOCS / "index.md", *parts, *others]
+    parts = [page for part in ("", "guides", "concepts") for page in sorted((DOCS / part).glob("*.md"))]
+    return [ROOT / "README.md", *parts]
 
 
 def name(page: Path) -> str:
