@@ -39,25 +39,25 @@ SAMPLE = Rate(
     233_000, "pairs/s", "reading alone, for the sample that the vocabulary is learnt from (docs/LOG.md)"
 )
 TEACHER = Rate(
-    678_000, "target tokens/s", "autoregressive base on one H200 (benchmarks/results/training_h200_202611.md)"
+    767_000, "target tokens/s", "autoregressive base on one H200 (benchmarks/results/training_h200_202611.md)"
 )
 STUDENT = Rate(
-    411_000, "target tokens/s", "LevT base on one H200 (benchmarks/results/training_h200_202611.md)"
+    478_000, "target tokens/s", "LevT base on one H200 (benchmarks/results/training_h200_202611.md)"
 )
 ASSEMBLE = Rate(
     67_000, "pairs/s", "putting the finished pieces of a distillation together, one core (docs/LOG.md)"
 )
 BEAM = Rate(
-    553,
+    3_260,
     "sentences/s",
-    "fairseq, base, beam 4, batch 128, on one H200: not measured yet for levt",
-    measured=False,
+    "autoregressive base, beam 4, batch 128, 28 tokens, tokens to tokens, on one H200"
+    " (benchmarks/results/throughput_h200_202611.md)",
 )
 DECODE = Rate(
-    1_864,
+    16_600,
     "sentences/s",
-    "fairseq, LevT base, batch 128, on one H200: not measured yet for levt",
-    measured=False,
+    "LevT base, two iterations with edits, batch 128, 28 tokens, tokens to tokens, on one H200"
+    " (benchmarks/results/throughput_h200_202611.md)",
 )
 SCALING = {
     8: Rate(0.9, "of linear", "data parallel within a machine: not measured yet", measured=False),
