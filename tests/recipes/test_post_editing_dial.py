@@ -3,7 +3,7 @@
 import pytest
 
 from levt.errors import ConfigError
-from levt.recipes.post_editing_dial import LEAVE_ALONE, calibrate
+from levt.recipes.post_editing_dial import LEAVE_ALONE, calibrate, chosen
 from levt.recipes.post_editing_judge import judged
 from levt.recipes.post_editing_triples import Triples
 
@@ -41,6 +41,23 @@ def test_what_makes_worse_or_is_luck_is_not_taken() -> None:
     # Whoever trusts the dev set takes the one sentence that is better.
     bold = calibrate(known.__getitem__, DRAFTS, REFERENCES, values=list(known), samples=200, level=1.0)
     assert bold.min_edit == 0.9
+
+
+def test_the_penalty_is_chosen_with_the_dial() -> None:
+    """A model that deletes a wrong word at once, but writes the right one only with a γ of 1 or more."""
+    shy = [text.replace(" gold", "").replace(" green", "") for text in DRAFTS]
+    texts = {
+        (value, penalty): editor(20, 0) if penalty >= 1 and value >= 0.5 else shy
+        for penalty in (0.0, 1.0, 2.0)
+        for value in (0.0, 0.5, 0.9)
+    }
+    found = chosen(texts, DRAFTS, REFERENCES, level=0.05, samples=200)
+    assert (found.min_edit, found.empty_gap_penalty) == (0.9, 1.0)
+    assert {(one.min_edit, one.empty_gap_penalty) for one in found.tried if one.allowed} == {
+        (0.5, 1.0), (0.9, 1.0), (0.5, 2.0), (0.9, 2.0),
+    }  # fmt: skip
+    alone = chosen({(0.9, 0.0): shy}, DRAFTS, REFERENCES, level=0.05, samples=200)
+    assert (alone.min_edit, alone.empty_gap_penalty) == (LEAVE_ALONE, 0.0)
 
 
 def test_values_and_level_are_checked() -> None:

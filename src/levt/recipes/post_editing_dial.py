@@ -4,9 +4,12 @@ Real drafts are mostly right, and every needless edit makes one worse. ``min_edi
 It is chosen on a dev set, among values of which 1 means to leave everything as it is. A value may be chosen only where
 neither BLEU nor TER is worse than doing nothing, and one of them is better by more than chance explains: so what
 helps on the dev set by luck alone is not taken, and where nothing helps the drafts stay as they are.
+
+The dial holds for insertions too, so a reluctant model may delete a word and then not dare to write the right one. γ
+makes up for that: it is subtracted from the logit of an empty gap before the dial is asked. So both can be chosen.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +28,7 @@ class Tried:
     """What a value gave on the dev set."""
 
     min_edit: float
+    empty_gap_penalty: float = 0.0
     bleu: Score
     ter: Score
     allowed: bool
@@ -37,6 +41,8 @@ class Calibration:
 
     min_edit: float
     """What was chosen; 1 where no other value was good enough."""
+    empty_gap_penalty: float = 0.0
+    """γ that was chosen with it."""
     bleu: Score
     """Of doing nothing."""
     ter: Score
@@ -58,23 +64,51 @@ def calibrate(
     ``refined`` gives the texts for a value. ``level`` is the p-value at which a difference counts as more than chance;
     1 asks only for no loss on the dev set.
     """
+    checked(values, level)
+    texts = {(value, 0.0): refined(value) for value in values}
+    return chosen(texts, drafts, references, level=level, samples=samples)
+
+
+def checked(values: Sequence[float], level: float) -> None:
+    """Refuse what cannot be tried."""
     problems = [] if 0 < level <= 1 else [f"level must be above 0 and at most 1, got {level}"]
     problems += [f"values must be from 0 to below 1, got {v}" for v in values if not 0 <= v < 1]
     raise_all(ConfigError, "calibration", problems)
-    systems: dict[str, Sequence[str]] = {"": drafts, **{str(value): refined(value) for value in values}}
+
+
+def chosen(
+    texts: Mapping[tuple[float, float], Sequence[str]],
+    drafts: Sequence[str],
+    references: Sequence[str],
+    *,
+    level: float,
+    samples: int,
+) -> Calibration:
+    """Choose among the texts of each ``(min_edit, γ)``."""
+    names = {pair: " ".join(map(str, pair)) for pair in texts}
+    systems: dict[str, Sequence[str]] = {"": drafts, **{names[pair]: found for pair, found in texts.items()}}
     bleu, ter = (compared(name, systems, references, samples) for name in ("bleu", "ter"))
     tried = tuple(
         Tried(
-            min_edit=value,
-            bleu=bleu[str(value)],
-            ter=ter[str(value)],
-            allowed=_helps(bleu[str(value)], bleu[""], ter[str(value)], ter[""], level),
+            min_edit=pair[0],
+            empty_gap_penalty=pair[1],
+            bleu=bleu[name],
+            ter=ter[name],
+            allowed=_helps(bleu[name], bleu[""], ter[name], ter[""], level),
         )
-        for value in values
+        for pair, name in names.items()
     )
-    best = min((t for t in tried if t.allowed), key=lambda t: (t.ter.value, -t.min_edit), default=None)
+    best = min(
+        (t for t in tried if t.allowed),
+        key=lambda t: (t.ter.value, -t.min_edit, t.empty_gap_penalty),
+        default=None,
+    )
     return Calibration(
-        min_edit=LEAVE_ALONE if best is None else best.min_edit, bleu=bleu[""], ter=ter[""], tried=tried
+        min_edit=LEAVE_ALONE if best is None else best.min_edit,
+        empty_gap_penalty=0.0 if best is None else best.empty_gap_penalty,
+        bleu=bleu[""],
+        ter=ter[""],
+        tried=tried,
     )
 
 
@@ -83,23 +117,29 @@ def calibrate_model(
     triples: Triples,
     *,
     values: Sequence[float] = VALUES,
+    penalties: Sequence[float] = (0.0,),
     level: float = 0.05,
     samples: int = 1000,
     progress: Callable[[str], None] = lambda text: None,
     **settings: Any,
 ) -> Calibration:
-    """Choose ``min_edit`` of a LevT on the triples of a dev set; ``settings`` are the other ones of its refinement."""
+    """Choose ``min_edit`` of a LevT on the triples of a dev set, and with several ``penalties`` γ too.
+
+    ``settings`` are the other ones of its refinement.
+    """
     if model.kind != "levt":
         raise ConfigError(f"a model of kind {model.kind} has no min_edit to tune")
-
-    def refined(value: float) -> list[str]:
-        progress(f"min_edit {value:g}")
-        results = model.refine(triples.sources, draft=triples.drafts, **{**settings, "min_edit": value})
-        return [result.text for result in results]
-
-    return calibrate(
-        refined, triples.drafts, triples.targets, values=values, level=level, samples=samples
-    )  # fmt: skip
+    checked(values, level)
+    texts: dict[tuple[float, float], Sequence[str]] = {}
+    for penalty in penalties:
+        for value in values:
+            progress(f"min_edit {value:g}" + (f", γ {penalty:g}" if len(penalties) > 1 else ""))
+            wanted = {**settings, "min_edit": value}
+            if len(penalties) > 1:
+                wanted["empty_gap_penalty"] = penalty
+            results = model.refine(triples.sources, draft=triples.drafts, **wanted)
+            texts[value, penalty] = [result.text for result in results]
+    return chosen(texts, triples.drafts, triples.targets, level=level, samples=samples)
 
 
 def _helps(bleu: Score, no_bleu: Score, ter: Score, no_ter: Score, level: float) -> bool:

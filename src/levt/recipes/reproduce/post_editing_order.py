@@ -9,8 +9,8 @@ from levt.recipes.reproduce.framework.report import Cell, Report, Section, Table
 from levt.recipes.reproduce.framework.setting import Setting
 from levt.recipes.reproduce.framework.step import Job, Step
 from levt.recipes.reproduce.parts.models import SECONDS
-from levt.recipes.reproduce.parts.post_editing_systems import FINE_TUNED, Chains
-from levt.recipes.reproduce.parts.post_editing_task import main_task
+from levt.recipes.reproduce.parts.post_editing_systems import Chains
+from levt.recipes.reproduce.parts.post_editing_task import FINE_TUNED, main_task
 from levt.recipes.reproduce.parts.post_editing_texts import ACTIONS, triples_of
 from levt.recipes.reproduce.parts.training import MODEL
 from levt.recipes.reproduce.parts.tuning import BUDGET
@@ -37,6 +37,7 @@ def goal(setting: Setting) -> Step:
         inputs=inputs,
         config={"title": task.title},
         seconds=SECONDS[setting.scale] * 2,
+        light=True,
     )
 
 

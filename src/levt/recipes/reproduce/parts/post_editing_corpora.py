@@ -8,16 +8,19 @@ from pathlib import Path
 
 from levt.data.preparation import Preparation
 from levt.data.prepare import TOKENIZER, prepare
-from levt.data.read import corpora
+from levt.data.read import Corpus, corpora
 from levt.recipes.black_boxes.phrase.system import PhraseSystem, PhraseTraining
 from levt.recipes.post_editing_triples import files
 from levt.recipes.reproduce.framework.step import Job, Step
 from levt.recipes.reproduce.parts.post_editing_task import Language, PostEditingTask
+from levt.recipes.reproduce.parts.post_editing_texts import processes
 from levt.recipes.reproduce.parts.prepare import CORPUS, MAX_LENGTH
 from levt.recipes.synthesis import aligned
 from levt.text.tokenizer import Tokenizer
 
 SYSTEM = "system"
+LARGE = 4 << 20
+"""Bytes of texts that are worth several processes."""
 
 
 def pairs_corpus(language: Language, pairs: Step, real: list[Step]) -> Step:
@@ -28,7 +31,8 @@ def pairs_corpus(language: Language, pairs: Step, real: list[Step]) -> Step:
         run=prepare_pairs,
         inputs=inputs,
         config={"vocabulary": language.vocabulary},
-        seconds=1.0 if language.toy else 90.0,
+        seconds=1.0 if language.toy else 40.0,
+        light=True,
     )
 
 
@@ -43,7 +47,16 @@ def prepare_pairs(job: Job) -> None:
             source, _, target = files(folder, "train")
             splits["train"] += corpora([source, target])
     settings = Preparation(vocabulary=job.config["vocabulary"], max_length=MAX_LENGTH, drop_overlap=True)
-    prepare(job.out / CORPUS, splits, settings, progress=lambda stage, done, total: job.tell(stage))
+    prepare(
+        job.out / CORPUS, splits, settings, processes=processes_for(splits["train"]),
+        progress=lambda stage, done, total: job.tell(stage),
+    )  # fmt: skip
+
+
+def processes_for(train: list[Corpus]) -> int:
+    """Processes that encode the training examples: one where there is little to do."""
+    size = sum(path.stat().st_size for corpus in train for path in corpus.files)
+    return processes() if size > LARGE else 1
 
 
 def half_corpus(language: Language, pairs: Step, vocabulary: Step) -> Step:
@@ -52,7 +65,8 @@ def half_corpus(language: Language, pairs: Step, vocabulary: Step) -> Step:
         label=f"{language.name}.half-corpus",
         run=prepare_half,
         inputs={"pairs": pairs, "vocabulary": vocabulary},
-        seconds=1.0 if language.toy else 30.0,
+        seconds=1.0 if language.toy else 15.0,
+        light=True,
     )
 
 
@@ -64,16 +78,23 @@ def prepare_half(job: Job) -> None:
         for split, part in (("train", "first"), ("dev", "dev"))
     }
     tokenizer = Tokenizer.load(job.inputs["vocabulary"] / CORPUS / TOKENIZER)
-    prepare(job.out / CORPUS, splits, Preparation(max_length=MAX_LENGTH), tokenizer=tokenizer)
+    prepare(
+        job.out / CORPUS,
+        splits,
+        Preparation(max_length=MAX_LENGTH),
+        tokenizer=tokenizer,
+        processes=processes_for(splits["train"]),
+    )
 
 
-def triples_corpus(task: PostEditingTask, triples: Step, vocabulary: Step, *, extra: bool = False) -> Step:
+def triples_corpus(task: PostEditingTask, triples: Step, vocabulary: Step, *, part: str = "corpus") -> Step:
     """The triples of a task, with the vocabulary of its language."""
     return Step(
-        label=f"{task.name}.{'extra-corpus' if extra else 'corpus'}",
+        label=f"{task.name}.{part}",
         run=prepare_triples,
         inputs={"triples": triples, "vocabulary": vocabulary},
-        seconds=1.0 if task.language.toy else 30.0,
+        seconds=1.0 if task.language.toy else 15.0,
+        light=True,
     )
 
 
@@ -84,18 +105,35 @@ def prepare_triples(job: Job) -> None:
     }
     tokenizer = Tokenizer.load(job.inputs["vocabulary"] / CORPUS / TOKENIZER)
     settings = Preparation(max_length=MAX_LENGTH, drop_overlap=True)
-    prepare(job.out / CORPUS, splits, settings, tokenizer=tokenizer)
+    prepare(job.out / CORPUS, splits, settings, tokenizer=tokenizer, processes=processes_for(splits["train"]))
 
 
-def phrase_step(language: Language, pairs: Step) -> Step:
-    """A phrase-based system of the first half: ``system``."""
+def phrase_step(language: Language, pairs: Step, *, back: bool = False) -> Step:
+    """A phrase-based system of the first half, or one for the way back: ``system``."""
     return Step(
-        label=f"{language.name}.phrase-system", run=train_phrases, inputs={"pairs": pairs}, seconds=240.0
+        label=f"{language.name}.phrase-system{'-back' if back else ''}",
+        run=train_phrases,
+        inputs={"pairs": pairs},
+        config={"back": back},
+        seconds=0.5 if language.toy else 120.0,
+        light=True,
     )
 
 
 def train_phrases(job: Job) -> None:
     """Align, extract and count; weights as they come."""
     rows = list(aligned(job.inputs["pairs"] / "first.src", job.inputs["pairs"] / "first.tgt"))
-    system = PhraseSystem.train([x for x, _ in rows], [y for _, y in rows], PhraseTraining())
-    system.save(job.out / SYSTEM)
+    sides = [x for x, _ in rows], [y for _, y in rows]
+    sources, targets = sides[::-1] if job.config["back"] else sides
+    PhraseSystem.train(sources, targets, PhraseTraining()).save(job.out / SYSTEM)
+
+
+def trip_corpus(language: Language, trip: Step, vocabulary: Step) -> Step:
+    """The triples of a round trip."""
+    return Step(
+        label=f"{language.name}.round-trip-corpus",
+        run=prepare_triples,
+        inputs={"triples": trip, "vocabulary": vocabulary},
+        seconds=1.0 if language.toy else 15.0,
+        light=True,
+    )

@@ -1,6 +1,6 @@
 """The step in which a system edits the test set of a task: ``OUT/outputs.json``.
 
-For LevT also with the dial: ``min_edit`` is calibrated on the dev set and the test set is edited once more.
+For LevT also with the dial: ``min_edit`` and γ are calibrated on the dev set and the test set is edited once more.
 """
 
 import json
@@ -10,15 +10,20 @@ from typing import Any
 
 from levt.engine.model import Model, load
 from levt.engine.result import Result
-from levt.recipes.post_editing_dial import LEAVE_ALONE, VALUES, calibrate_model
+from levt.recipes.post_editing_dial import LEAVE_ALONE, Calibration, calibrate_model
 from levt.recipes.post_editing_triples import Triples
 from levt.recipes.reproduce.framework.step import Job, Step
 from levt.recipes.reproduce.parts.post_editing_texts import triples_of
+from levt.recipes.reproduce.parts.post_editing_training import choice_of
 from levt.recipes.reproduce.parts.training import MODEL
 from levt.recipes.reproduce.parts.tuning import BUDGET
 from levt.recipes.shards import write_whole
 
 OUTPUTS = "outputs.json"
+VALUES = (0.0, 0.5, 0.8, 0.9, 0.96, 0.99)
+"""Of the dial."""
+PENALTIES = (0.0, 1.0, 2.0)
+"""Of γ."""
 BEAM = 4
 """Of the Transformer, as in the paper."""
 
@@ -27,13 +32,21 @@ def outputs_step(
     label: str, model: Step, triples: Step, *, dial: bool, dev_limit: int, samples: int, seconds: float
 ) -> Step:
     """Edit the test set of some triples."""
-    config = {"dial": dial, "dev_limit": dev_limit, "samples": samples, "values": list(VALUES), "level": 0.05}
+    config = {
+        "dial": dial,
+        "dev_limit": dev_limit,
+        "samples": samples,
+        "values": list(VALUES),
+        "penalties": list(PENALTIES),
+        "level": 0.05,
+    }
     return Step(
         label=label,
         run=post_edit,
         inputs={"model": model, "triples": triples},
         config=config if dial else {"dial": False},
         seconds=seconds,
+        light=True,
     )
 
 
@@ -46,13 +59,14 @@ def post_edit(job: Job) -> None:
         "texts": [result.text for result in results],
         "iterations": sum(result.iterations for result in results) / len(results),
         "passes": sum(result.passes for result in results) / len(results),
+        "choice": choice_of(job.inputs["model"]),
     }
     if job.config["dial"]:
         dev = triples_of(job.inputs["triples"], "dev", job.config["dev_limit"])
-        settings = {name: job.config[name] for name in ("values", "level", "samples")}
+        settings = {name: job.config[name] for name in ("values", "penalties", "level", "samples")}
         found = calibrate_model(model, dev, progress=job.tell, **settings)
         known["calibration"] = asdict(found)
-        known["dialled"] = dialled(model, test, found.min_edit)
+        known["dialled"] = dialled(model, test, found)
     write_whole(job.out / OUTPUTS, known)
 
 
@@ -63,11 +77,12 @@ def refined(model: Model, triples: Triples, **settings: Any) -> list[Result]:
     return model.refine(triples.sources, draft=triples.drafts, **settings)
 
 
-def dialled(model: Model, triples: Triples, min_edit: float) -> list[str]:
+def dialled(model: Model, triples: Triples, found: Calibration) -> list[str]:
     """The texts with a calibrated dial; where nothing is to be edited, the drafts as they are."""
-    if min_edit == LEAVE_ALONE:
+    if found.min_edit == LEAVE_ALONE:
         return triples.drafts
-    return [result.text for result in refined(model, triples, min_edit=min_edit)]
+    settings = {"min_edit": found.min_edit, "empty_gap_penalty": found.empty_gap_penalty}
+    return [result.text for result in refined(model, triples, **settings)]
 
 
 def read_outputs(folder: Path) -> dict[str, Any]:

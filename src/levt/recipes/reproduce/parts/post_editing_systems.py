@@ -15,13 +15,29 @@ from levt.recipes.reproduce.parts.post_editing_corpora import (
     half_corpus,
     pairs_corpus,
     phrase_step,
+    trip_corpus,
     triples_corpus,
 )
-from levt.recipes.reproduce.parts.post_editing_task import TASKS, Language, PostEditingTask, real_tasks
-from levt.recipes.reproduce.parts.post_editing_texts import drafts_step, extra_step, pairs_step, real_step
-from levt.recipes.reproduce.parts.post_editing_training import system_step
-
-TRANSFORMER, SCRATCH, ZERO_SHOT, FINE_TUNED = "Transformer", "scratch", "zero-shot", "fine-tuned"
+from levt.recipes.reproduce.parts.post_editing_task import (
+    FINE_TUNED,
+    SCRATCH,
+    TASKS,
+    TRANSFORMER,
+    ZERO_SHOT,
+    Language,
+    PostEditingTask,
+    Try,
+    real_tasks,
+)
+from levt.recipes.reproduce.parts.post_editing_texts import (
+    drafts_step,
+    extra_step,
+    pairs_step,
+    real_step,
+    redrafts_step,
+    trip_step,
+)
+from levt.recipes.reproduce.parts.post_editing_training import chosen_step, system_step
 
 
 @dataclass(frozen=True)
@@ -42,8 +58,8 @@ class Chains:
     def translation(self, language: Language, seed: int = 1) -> Step:
         """The LevT that translates the language."""
         return system_step(
-            f"{language.name}.translation", self.setting, self.vocabulary(language), "levt", dropout=0.1, seed=seed,
-            metric="bleu",
+            f"{language.name}.translation", self.setting, self.vocabulary(language), "levt", "translation",
+            dropout=0.1, seed=seed, metric="bleu",
         )  # fmt: skip
 
     def box(self, task: PostEditingTask) -> Step | str:
@@ -54,7 +70,13 @@ class Chains:
         if task.black_box == "recurrent":
             corpus = half_corpus(language, pairs, self.vocabulary(language))
             return system_step(
-                f"{language.name}.recurrent", self.setting, corpus, "recurrent", dropout=0.1, metric="bleu"
+                f"{language.name}.recurrent",
+                self.setting,
+                corpus,
+                "recurrent",
+                "box",
+                dropout=0.1,
+                metric="bleu",
             )
         return task.black_box
 
@@ -62,34 +84,65 @@ class Chains:
         """The triples of a task."""
         if task.real:
             return real_step(task, self.setting)
-        seconds = 0.5 if task.language.toy else 180.0
+        seconds = 0.5 if task.language.toy else 60.0
         return drafts_step(task, self.pairs(task.language), self.box(task), seconds=seconds)
 
     def corpus(self, task: PostEditingTask) -> Step:
         """The triples of a task in tokens."""
         return triples_corpus(task, self.triples(task), self.vocabulary(task.language))
 
-    def mixed_in(self, task: PostEditingTask) -> Step | None:
-        """The synthetic triples that a real task is mixed with."""
+    def mixed_in(self, task: PostEditingTask, way: Try) -> list[Step]:
+        """The other triples that a task is mixed with in some way."""
+        found = {
+            "synthetic": self.synthetic(task),
+            "redrafted": self.redrafted(task),
+            "round-trip": self.trip(task.language),
+        }
+        return [step for name in way.more if (step := found[name]) is not None]
+
+    def trip(self, language: Language) -> Step:
+        """Translation data with drafts of a round trip."""
+        pairs = self.pairs(language)
+        systems = (phrase_step(language, pairs, back=back) for back in (False, True))
+        return trip_corpus(language, trip_step(language, pairs, *systems), self.vocabulary(language))
+
+    def synthetic(self, task: PostEditingTask) -> Step | None:
+        """Triples of a black box."""
         if task.extra:
             extra = extra_step(task, self.setting, self.triples(task))
-            return triples_corpus(task, extra, self.vocabulary(task.language), extra=True)
+            return triples_corpus(task, extra, self.vocabulary(task.language), part="extra-corpus")
         if task.mixed_with:
             return self.corpus(next(one for one in TASKS[self.setting.scale] if one.name == task.mixed_with))
         return None
+
+    def redrafted(self, task: PostEditingTask) -> Step | None:
+        """The real triples with other drafts."""
+        if not task.redrafts:
+            return None
+        found = redrafts_step(task, self.triples(task))
+        return triples_corpus(task, found, self.vocabulary(task.language), part="redrafted-corpus")
 
     def systems(self, task: PostEditingTask) -> list[str]:
         """The trained systems of a task; only real triples are worth fine-tuning for, as in the paper."""
         return [TRANSFORMER, SCRATCH, ZERO_SHOT, *([FINE_TUNED] if task.real else [])]
 
     def system(self, task: PostEditingTask, name: str, seed: int = 1) -> Step:
-        """A trained system of a task."""
-        translation = self.translation(task.language, seed)
+        """A trained system of a task; of several tries, the best on the dev set."""
         if name == ZERO_SHOT:
-            return translation
+            return self.translation(task.language, seed)
+        ways = task.tries.get(name, (Try(),))
+        tried = {way.name: self.trained(task, name, way, seed) for way in ways}
+        if len(tried) == 1:
+            return next(iter(tried.values()))
+        suffix = f".seed{seed}" if seed != 1 else ""
+        return chosen_step(f"{task.name}.{name.lower()}{suffix}", tried)
+
+    def trained(self, task: PostEditingTask, name: str, way: Try, seed: int) -> Step:
+        """A system that was trained in some way."""
         return system_step(
             f"{task.name}.{name.lower()}", self.setting, self.corpus(task),
             "post-editing" if name == TRANSFORMER else "levt",
-            dropout=task.dropout, seed=seed, more=self.mixed_in(task), times=task.times,
-            init=translation if name == FINE_TUNED else None,
+            "fine-tuned" if name == FINE_TUNED else "real" if task.real else "synthetic",
+            dropout=task.dropout, seed=seed, way=way, more=self.mixed_in(task, way), times=task.times,
+            init=self.translation(task.language, seed) if name == FINE_TUNED else None,
         )  # fmt: skip

@@ -5,10 +5,13 @@ write the drafts of the other) and a real one; here is what stands for them at e
 have no spaces between them. All texts have their words apart (``levt.recipes.post_editing_words``).
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
-from levt.recipes.reproduce.framework.setting import Scale
+from levt.errors import ConfigError
+from levt.recipes.reproduce.framework.setting import Scale, Setting
 
 Pair = tuple[str, str]
 """Source and target file, under the folder of the data."""
@@ -35,6 +38,47 @@ class Language:
     toy: bool = False
 
 
+TRANSFORMER, SCRATCH, ZERO_SHOT, FINE_TUNED = "Transformer", "scratch", "zero-shot", "fine-tuned"
+"""The trained systems of the paper's table."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Try:
+    """A way to train a system on the triples of a task; where there are several, the dev set chooses."""
+
+    name: str = ""
+    more: tuple[Literal["synthetic", "redrafted", "round-trip"], ...] = ("synthetic",)
+    """What is mixed in, where the task has it."""
+    alpha: float = 0.5
+    """Share of the states that deletion learns from which are the draft; for LevT."""
+    beta: float = 0.5
+    """The same for insertion."""
+    own_deletions: float = 0.0
+    """Weight of insertion learnt after the model's own deletions; for LevT."""
+
+
+NEAR = Try(name="near", more=("redrafted",))
+ALL = Try(name="all", more=("redrafted", "round-trip"))
+TRIP = Try(name="trip", more=("round-trip",))
+TRIES: dict[str, tuple[Try, ...]] = {
+    TRANSFORMER: (NEAR, ALL),
+    SCRATCH: (NEAR, ALL),
+    FINE_TUNED: (
+        NEAR,
+        ALL,
+        Try(name="drafts", more=("redrafted", "round-trip"), alpha=0.8, beta=0.8),
+        Try(name="own", more=("redrafted", "round-trip"), alpha=0.8, beta=0.8, own_deletions=0.5),
+    ),
+}
+"""Where few real triples must do: which others are mixed in, and how often the states are drafts."""
+FEW_TRIES: dict[str, tuple[Try, ...]] = {
+    TRANSFORMER: (TRIP,),
+    SCRATCH: (TRIP,),
+    FINE_TUNED: (TRIP, Try(name="alone", more=())),
+}
+"""Where there are even fewer, of a system that is none of ours."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class PostEditingTask:
     """A line of the table."""
@@ -53,8 +97,12 @@ class PostEditingTask:
     """Name of the synthetic task whose triples are mixed in."""
     extra: str = ""
     """Folder of artificial triples that come with the data (train.src, train.mt, train.pe), instead."""
+    redrafts: int = 0
+    """How often all real triples get four other drafts, by phrase-based systems of the others (``redrafting``)."""
     times: int = 10
     """How often each real triple counts for one that is mixed in."""
+    tries: Mapping[str, tuple[Try, ...]] = field(default_factory=dict)
+    """By system, the ways that are tried; those not named are trained in the usual one."""
     keystrokes: str = ""
     """Folder with recordings of people's edits, under that of the data."""
     dropout: float = 0.3
@@ -116,15 +164,15 @@ QUICK = (
     *_synthetic(EN_DE, "En-De, European Parliament, synthetic", "phrase", "recurrent"),
     PostEditingTask(
         name="ape-it-en-de", title="En-De, information technology, real", system="phrase-based", language=EN_DE,
-        triples="ape-it-en-de", mixed_with="en-de-phrase", keystrokes="ape-keystrokes-en-de",
+        triples="ape-it-en-de", keystrokes="ape-keystrokes-en-de", redrafts=1, tries=TRIES,
     ),
     PostEditingTask(
         name="ape-wiki-en-de", title="En-De, Wikipedia, real", system="NMT", language=EN_DE,
-        triples="ape-wiki-en-de", mixed_with="en-de-recurrent",
+        triples="ape-wiki-en-de", tries=FEW_TRIES,
     ),
     PostEditingTask(
         name="ape-wiki-ro-en", title="Ro-En, Wikipedia, real", system="NMT", language=RO_EN,
-        triples="ape-wiki-ro-en", mixed_with="ro-en-recurrent",
+        triples="ape-wiki-ro-en", tries=FEW_TRIES,
     ),
 )  # fmt: skip
 
@@ -145,7 +193,8 @@ TASKS: dict[Scale, tuple[PostEditingTask, ...]] = {
         ),
         PostEditingTask(
             name="toy-real", title="toy, real", system="a script", language=TOY, triples="toy",
-            mixed_with="toy-synthetic", times=2, keystrokes="toy", dropout=0.1,
+            mixed_with="toy-synthetic", times=2, keystrokes="toy", dropout=0.1, redrafts=1,
+            tries={FINE_TUNED: (NEAR, Try(name="own", more=("round-trip", "synthetic"), own_deletions=0.5))},
         ),
     ),
     "quick": QUICK,
@@ -159,6 +208,27 @@ PUBLISHED = {
     "ape-en-de": (62.5, 24.5, 67.2, 22.1, 66.9, 21.9, 59.6, 28.7, 70.1, 19.2),
 }
 """BLEU and TER in the paper: do nothing, Transformer, LevT from scratch, zero-shot, fine-tuned."""
+
+
+def tasks_of(setting: Setting, *, real: bool = False) -> list[PostEditingTask]:
+    """The tasks that a setting asks for, or those of them that have real triples.
+
+    >>> [task.name for task in tasks_of(Setting(tasks=("ape-it-en-de", "en-de-phrase")))]
+    ['en-de-phrase', 'ape-it-en-de']
+    """
+    known = TASKS[setting.scale]
+    if unknown := [name for name in setting.tasks if name not in [task.name for task in known]]:
+        raise ConfigError(
+            f"there is no task {unknown[0]!r} of post-editing",
+            hint=f"one of {', '.join(task.name for task in known)}",
+        )
+    chosen = [task for task in known if task.name in (setting.tasks or [one.name for one in known])]
+    if real and not any(task.real for task in chosen):
+        raise ConfigError(
+            f"{', '.join(setting.tasks)}: none of these tasks has real triples",
+            hint=f"one of {', '.join(task.name for task in known if task.real)}",
+        )
+    return [task for task in chosen if task.real or not real]
 
 
 def real_tasks(language: Language, scale: Scale) -> list[PostEditingTask]:

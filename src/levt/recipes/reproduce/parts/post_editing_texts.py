@@ -3,14 +3,17 @@
 Every step of triples leaves ``train``, ``dev`` and ``test`` with the ends ``src``, ``mt`` and ``pe``.
 """
 
+import multiprocessing
 import os
 import random
 import shutil
+from concurrent.futures import ProcessPoolExecutor
 from itertools import islice
 from pathlib import Path
 
 from levt.recipes.post_editing_triples import Triples, files, key, of_rows, read
 from levt.recipes.post_editing_words import words_apart
+from levt.recipes.redrafting import redrafted
 from levt.recipes.reproduce.framework.setting import Setting
 from levt.recipes.reproduce.framework.step import Job, Step
 from levt.recipes.reproduce.parts.post_editing_task import (
@@ -26,6 +29,10 @@ SPLITS = ("train", "dev", "test")
 PARTS = ("train", "first", "second", "dev", "test")
 """Of the pairs of a language: all for training, the two halves of the first set, and the rest."""
 ACTIONS = "test.actions"
+TRIP = 60_000
+"""Pairs that go on a round trip, at most."""
+MANY = 20_000
+"""Lines that are worth several processes."""
 
 
 def pairs_step(language: Language, setting: Setting) -> Step:
@@ -42,7 +49,7 @@ def pairs_step(language: Language, setting: Setting) -> Step:
             inputs[f"held.{task.name}.{split}"] = setting.data / task.triples / f"{split}.src"
     return Step(
         label=f"{language.name}.pairs", run=write_pairs, inputs=inputs,
-        config={"sets": len(language.train), "limit": language.limit}, seconds=60.0,
+        config={"sets": len(language.train), "limit": language.limit}, seconds=20.0, light=True,
     )  # fmt: skip
 
 
@@ -69,8 +76,22 @@ def write_pairs(job: Job) -> None:
 
 
 def _apart(source: Path, target: Path, limit: int | None) -> list[tuple[str, str]]:
-    rows = islice(aligned(source, target), limit)
-    return [(words_apart(x), words_apart(y)) for x, y in rows]
+    rows = list(islice(aligned(source, target), limit))
+    count = processes() if len(rows) > MANY else 1
+    if count == 1:
+        return [_both(row) for row in rows]
+    with ProcessPoolExecutor(count, multiprocessing.get_context("spawn")) as pool:
+        return list(pool.map(_both, rows, chunksize=MANY // 4))
+
+
+def _both(row: tuple[str, ...]) -> tuple[str, str]:
+    x, y = row
+    return words_apart(x), words_apart(y)
+
+
+def processes() -> int:
+    """How many processes a step of plain Python may use: other steps run beside it."""
+    return max(1, min(12, (os.cpu_count() or 1) - 4))
 
 
 def _write_parts(out: Path, found: dict[str, list[tuple[str, str]]]) -> None:
@@ -91,7 +112,7 @@ def real_step(task: PostEditingTask, setting: Setting) -> Step:
     inputs: dict[str, Step | Path] = {}
     for split in SPLITS:
         inputs |= triple_files(setting.data, task, split)
-    return Step(label=f"{task.name}.triples", run=write_real, inputs=inputs, seconds=5.0)
+    return Step(label=f"{task.name}.triples", run=write_real, inputs=inputs, seconds=5.0, light=True)
 
 
 def write_real(job: Job) -> None:
@@ -106,7 +127,7 @@ def extra_step(task: PostEditingTask, setting: Setting, real: Step) -> Step:
     """Artificial triples that come with the data; a few of the real ones stand for their dev and test sets."""
     inputs: dict[str, Step | Path] = {"real": real}
     inputs |= {f"train.{end}": setting.data / task.extra / f"train.{end}" for end in ("src", "mt", "pe")}
-    return Step(label=f"{task.name}.extra", run=write_extra, inputs=inputs, seconds=60.0)
+    return Step(label=f"{task.name}.extra", run=write_extra, inputs=inputs, seconds=60.0, light=True)
 
 
 def write_extra(job: Job) -> None:
@@ -116,6 +137,70 @@ def write_extra(job: Job) -> None:
     train.without([*kept["dev"].sources, *kept["test"].sources]).write(files(job.out, "train"))
     for split, triples in kept.items():
         triples.first(100).write(files(job.out, split))
+
+
+def redrafts_step(task: PostEditingTask, real: Step) -> Step:
+    """The real triples with other drafts; a few of the real ones stand for their dev and test sets."""
+    return Step(
+        label=f"{task.name}.redrafted",
+        run=write_redrafted,
+        inputs={"real": real},
+        config={"rounds": task.redrafts, "folds": 3 if task.language.toy else 10},
+        seconds=0.5 if task.language.toy else 90.0,
+        light=True,
+    )
+
+
+def write_redrafted(job: Job) -> None:
+    """Write the triples."""
+    real = {split: read(files(job.inputs["real"], split)) for split in SPLITS}
+    found = redrafted(
+        real["train"], folds=job.config["folds"], rounds=job.config["rounds"],
+        processes=processes() if len(real["train"]) > 1_000 else 1,
+        progress=lambda done, total: job.tell(f"system {done} of {total}"),
+    )  # fmt: skip
+    found.write(files(job.out, "train"))
+    for split in ("dev", "test"):
+        real[split].first(100).write(files(job.out, split))
+
+
+def trip_step(language: Language, pairs: Step, there: Step, back: Step) -> Step:
+    """Triples of the second half: its targets translated to the source language and back, nearer than other drafts."""
+    return Step(
+        label=f"{language.name}.round-trip",
+        run=write_trip,
+        inputs={"pairs": pairs, "there": there, "back": back},
+        config={"most": TRIP},
+        seconds=0.5 if language.toy else 60.0,
+        light=True,
+        resumes=True,
+    )
+
+
+def write_trip(job: Job) -> None:
+    """Write the triples; the first ones of the dev and test pairs stand for their dev and test sets, as they are."""
+    pairs = job.inputs["pairs"]
+    work = job.out / ".trip"
+    work.mkdir(exist_ok=True)
+    for end in ("src", "tgt"):
+        write_lines(
+            work / f"second.{end}",
+            [x for (x,) in islice(aligned(pairs / f"second.{end}"), job.config["most"])],
+        )
+    sources, targets = work / "second.src", work / "second.tgt"
+    many = processes() if job.config["most"] > MANY and (os.cpu_count() or 1) > 2 else 1
+    job.tell("back")
+    back = Synthesis(black_box=f"phrase:{job.inputs['back']}/system", chunk=1_000, processes=many)
+    write_drafts(targets, targets, work / "back", back)
+    job.tell("there")
+    there = Synthesis(black_box=f"phrase:{job.inputs['there']}/system", chunk=1_000, processes=many)
+    write_drafts(work / "back" / "draft.txt", targets, work / "there", there)
+    rows = aligned(sources, work / "there" / "draft.txt", targets)
+    of_rows((x, words_apart(y), z) for x, y, z in rows).write(files(job.out, "train"))
+    for split in ("dev", "test"):
+        some = list(islice(aligned(pairs / f"{split}.src", pairs / f"{split}.tgt"), 100))
+        of_rows((x, y, y) for x, y in some).write(files(job.out, split))
+    shutil.rmtree(work)
 
 
 def drafts_step(task: PostEditingTask, pairs: Step, box: Step | str, *, seconds: float) -> Step:
@@ -133,6 +218,7 @@ def drafts_step(task: PostEditingTask, pairs: Step, box: Step | str, *, seconds:
         inputs=inputs,
         config=config,
         seconds=seconds,
+        light=task.black_box == "phrase",  # no GPU is asked
         resumes=True,
     )
 
@@ -142,14 +228,16 @@ def write_synthetic(job: Job) -> None:
     kind, pairs = job.config["kind"], job.inputs["pairs"]
     names = {"phrase": "phrase:{}/system", "recurrent": "levt:{}/model"}
     spec = names[kind].format(job.inputs["box"]) if kind else job.config["box"]
-    processes = max(1, min(8, (os.cpu_count() or 1) // 2)) if kind == "phrase" else 1
     for split, part in (("train", "second"), ("dev", "dev"), ("test", "test")):
         work = job.out / f".{split}"
         if not work.exists() and files(job.out, split)[-1].exists():
             continue
         job.tell(f"drafts of {split}")
         settings = Synthesis(
-            black_box=spec, chunk=2_000, processes=processes, beam=1 if kind == "recurrent" else None
+            black_box=spec,
+            chunk=1_000 if kind == "phrase" else 8_000,
+            processes=processes() if kind == "phrase" else 1,
+            beam=1 if kind == "recurrent" else None,
         )
         write_drafts(pairs / f"{part}.src", pairs / f"{part}.tgt", work, settings)
         rows = aligned(work / "source.txt", work / "draft.txt", work / "target.txt")
