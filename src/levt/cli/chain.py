@@ -10,7 +10,7 @@ def chain(argv: Sequence[str]) -> None:
 
     usage: levt chain TEACHER STUDENT [--corpus FOLDER] [--out FOLDER] [--teacher.training.max-steps N] …
 
-    Example: levt chain multi30k-ar multi30k-levt --corpus corpora/multi30k --out runs/multi30k
+    Example: levt chain multi30k-ar multi30k-levt-distilled --corpus corpora/multi30k --out runs/multi30k
 
     TEACHER and STUDENT are recipes, as `levt train` takes them; every field of theirs is a flag, and so
     are those of the distillation: `levt chain TEACHER STUDENT --help` lists them. Each step goes on where
