@@ -12,6 +12,7 @@ import os
 import pkgutil
 import sys
 from collections.abc import Callable, Sequence
+from inspect import getdoc
 from typing import Any
 
 from levt import __version__
@@ -66,13 +67,18 @@ def dispatch(argv: Sequence[str]) -> None:
         raise LevtError(f"unknown verb {verb!r}", hint=hint)
     import tyro
 
+    from levt.cli._flags import STYLE
+
     found = load_verb(verb)
     if getattr(importlib.import_module(f"{__name__}.{verb}"), "RAW", False) and not isinstance(found, dict):
         found(rest)
     elif isinstance(found, dict):
-        tyro.extras.subcommand_cli_from_dict(found, prog=f"levt {verb}", args=rest)
+        about = getdoc(importlib.import_module(f"{__name__}.{verb}"))
+        tyro.extras.subcommand_cli_from_dict(
+            found, prog=f"levt {verb}", description=about, args=rest, config=STYLE
+        )
     else:
-        tyro.cli(found, prog=f"levt {verb}", args=rest)
+        tyro.cli(found, prog=f"levt {verb}", args=rest, config=STYLE)
 
 
 def main(argv: Sequence[str] | None = None) -> None:

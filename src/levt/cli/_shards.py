@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from levt.cli._flags import Maybe
+
 if TYPE_CHECKING:
     from levt.recipes.answering import Answering
     from levt.recipes.workers import Runner
@@ -16,15 +18,15 @@ class Folders:
 
     input: tuple[str, ...] = ()
     """Read these files, folders or patterns instead of standard input: text, .jsonl or .parquet, text also packed."""
-    output: Path | None = None
+    output: Maybe[Path] = None
     """Folder for the answers, one file per shard; run the command again to go on after a fault."""
     shard_lines: int = 10_000
     """Longer files are cut into shards of so many lines."""
     skip_broken: bool = False
     """Answer lines of shards that cannot be used (not UTF-8, not JSON) by an empty one, and count them."""
-    processes: int | None = None
+    processes: Maybe[int] = None
     """Processes that work side by side (1); with `--engine ray` workers of the cluster (all it has room for)."""
-    ray_address: str | None = None
+    ray_address: Maybe[str] = None
     """Cluster of Ray to use, for `--engine ray`: `auto` or HOST:PORT; by default RAY_ADDRESS, else this machine."""
 
 

@@ -4,31 +4,33 @@ import os
 import sys
 from pathlib import Path
 
+from levt.cli._flags import AnyModel, Maybe
 from levt.cli._model import DEFAULT
 
 
 def bench(
-    model: str = DEFAULT,
-    /,
+    model: AnyModel = DEFAULT,
     *,
     engine: tuple[str, ...] = ("torch",),
     batch: tuple[int, ...] = (1, 32),
-    input: Path | None = None,
-    reference: Path | None = None,
+    input: Maybe[Path] = None,
+    reference: Maybe[Path] = None,
     seconds: float = 5.0,
-    threads: int | None = None,
-    device: str | None = None,
-    dtype: str | None = None,
-    max_iterations: int | None = None,
-    beam: int | None = None,
-    delete_exit: int | None = None,
-    placeholder_exit: int | None = None,
+    threads: Maybe[int] = None,
+    device: Maybe[str] = None,
+    dtype: Maybe[str] = None,
+    max_iterations: Maybe[int] = None,
+    beam: Maybe[int] = None,
+    delete_exit: Maybe[int] = None,
+    placeholder_exit: Maybe[int] = None,
 ) -> None:
     """Measure the time of one text and the throughput of batches; engines take turns, so that all meet the same load.
 
+    Example: levt bench runs/multi30k-levt/best --engine torch onnx-int8 --input test.en --reference test.de
+
     Args:
         model: Name of a bundled model, a model folder, or an id of the hub (user/name).
-        engine: What runs the model; several are compared.
+        engine: What runs the model: torch, cuda, onnx or onnx-int8; several are compared.
         batch: Texts that go through the model together; 1 gives the time that one person waits.
         input: File of texts, one per line; by default a few sentences of our own.
         reference: File of reference translations of the input, for BLEU beside the speed.

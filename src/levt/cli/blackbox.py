@@ -2,17 +2,22 @@
 
 import sys
 from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from levt.cli._flags import Maybe
 
 
 def train_phrase(
     train: tuple[Path, Path],
     out: Path,
-    dev: tuple[Path, Path] | None = None,
+    dev: Maybe[tuple[Path, Path]] = None,
     tune_lines: int = 300,
     longest: int = 5,
     options: int = 10,
     order: int = 3,
-    limit: int | None = None,
+    limit: Maybe[int] = None,
 ) -> None:
     """Train a phrase-based system on a parallel corpus, in minutes on one core.
 
@@ -57,15 +62,16 @@ def train_phrase(
 
 
 def translate(
-    spec: str,
-    /,
+    spec: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="BLACK-BOX")],
     *,
     batch_size: int = 500,
     processes: int = 1,
     timeout: float = 600.0,
-    beam: int | None = None,
+    beam: Maybe[int] = None,
 ) -> None:
     """Translate standard input, line by line, to standard output, by any black box.
+
+    Example: levt blackbox translate phrase:phrases < test.en > drafts.de
 
     Args:
         spec: levt:FOLDER, phrase:FOLDER, command:COMMAND, or the address of a service (http://…).

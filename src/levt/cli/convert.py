@@ -4,20 +4,23 @@ import sys
 from pathlib import Path
 from typing import Literal
 
+from levt.cli._flags import File, Maybe, ModelName
+
 
 def fairseq(
-    checkpoint: Path,
-    /,
+    checkpoint: File,
     *,
     dict: Path,
     out: Path,
-    source_dict: Path | None = None,
-    continuation: str | None = None,
+    source_dict: Maybe[Path] = None,
+    continuation: Maybe[str] = None,
     dtype: Literal["float32", "float16", "bfloat16"] = "float32",
 ) -> None:
     """Convert a Levenshtein Transformer of fairseq; nothing in the checkpoint is executed.
 
     The model reads and writes pieces between spaces, as fairseq did ("▁A ▁dog", or "un@@ likely").
+
+    Example: levt convert fairseq checkpoint_best.pt --dict dict.de.txt --source-dict dict.en.txt --out converted
 
     Args:
         checkpoint: File that fairseq saved (checkpoint_best.pt).
@@ -44,10 +47,12 @@ def fairseq(
     print(f"{out}: {count:,} parameters, {converted.tokenizers.target.size:,} pieces", file=sys.stderr)
 
 
-def onnx(model: str, /, *, out: Path, int8: bool = False, weights: bool = True) -> None:
+def onnx(model: ModelName, *, out: Path, int8: bool = False, weights: bool = True) -> None:
     """Write a model as ONNX graphs, which the engines onnx and onnx-int8 run on a CPU.
 
     Those engines write graphs for themselves when a model has none; this puts them into a folder to be kept or sent.
+
+    Example: levt convert onnx runs/multi30k-levt/best --out multi30k-onnx --int8
 
     Args:
         model: A model folder, a bundled model, or an id of the hub.
@@ -68,9 +73,11 @@ def onnx(model: str, /, *, out: Path, int8: bool = False, weights: bool = True) 
 
 
 def compact(
-    model: str, /, *, out: Path, dtype: Literal["int8", "float16", "bfloat16", "float32"] = "int8"
+    model: ModelName, *, out: Path, dtype: Literal["int8", "float16", "bfloat16", "float32"] = "int8"
 ) -> None:
     """Write a model with its weights stored in less space; it computes in float32 on a CPU as before.
+
+    Example: levt convert compact runs/multi30k-levt/best --out small
 
     Args:
         model: A model folder, a bundled model, or an id of the hub.

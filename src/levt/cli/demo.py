@@ -2,15 +2,19 @@
 
 from pathlib import Path
 
+from levt.cli._flags import Maybe
+
 
 def demo(
-    out: Path | None = None,
-    steps: int | None = None,
+    out: Maybe[Path] = None,
+    steps: Maybe[int] = None,
     typos: bool = False,
     json: bool = False,
-    html: Path | None = None,
+    html: Maybe[Path] = None,
 ) -> None:
     """Show what levt does: translate and repair with the bundled model or, without one, learn to repair typing errors.
+
+    Example: levt demo --typos --html edits.html
 
     Args:
         out: Typing errors: keep the model and its run in this folder; run it again to go on or to use it at once.

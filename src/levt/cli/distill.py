@@ -4,20 +4,21 @@ from pathlib import Path
 
 import tyro
 
+from levt.cli._flags import Folder, Maybe, ModelName
 from levt.recipes.distillation import Distillation
 
 DEFAULT = Distillation()
 
 
 def distill(
-    teacher: tyro.conf.Positional[str],
-    corpus: tyro.conf.Positional[Path],
+    teacher: ModelName,
+    corpus: Folder,
     out: Path,
     settings: tyro.conf.OmitArgPrefixes[Distillation] = DEFAULT,
-    processes: int | None = None,
+    processes: Maybe[int] = None,
     engine: str = "torch",
-    device: str | None = None,
-    ray_address: str | None = None,
+    device: Maybe[str] = None,
+    ray_address: Maybe[str] = None,
     json: bool = False,
 ) -> None:
     """Let a teacher rewrite the targets of a corpus, for `levt train` to learn from.

@@ -4,6 +4,7 @@ import sys
 from json import dumps
 from pathlib import Path
 
+from levt.cli._flags import Maybe
 from levt.errors import InputError
 from levt.evaluation.scorers import MetricName, Tokenize
 
@@ -33,9 +34,9 @@ def read(path: Path) -> list[str]:
 def evaluate(
     hypothesis: tuple[Path, ...],
     reference: tuple[Path, ...],
-    source: Path | None = None,
-    draft: Path | None = None,
-    terms: Path | None = None,
+    source: Maybe[Path] = None,
+    draft: Maybe[Path] = None,
+    terms: Maybe[Path] = None,
     metric: tuple[MetricName, ...] = ("bleu", "chrf", "ter"),
     tokenize: Tokenize = "13a",
     confidence: bool = False,
@@ -43,6 +44,8 @@ def evaluate(
     json: bool = False,
 ) -> None:
     """Score texts against references: BLEU, chrF, TER, ROUGE and counters, each with its signature.
+
+    Example: levt evaluate --hypothesis ours.de theirs.de --reference test.de --source test.en --confidence
 
     Files hold one sentence per line, plain text: neither tokenized nor lower-cased. The table is Markdown where
     stdout is not a terminal.

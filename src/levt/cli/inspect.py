@@ -3,9 +3,13 @@
 import sys
 from json import dumps
 
+from levt.cli._flags import ModelName
 
-def inspect(model: str, /, *, json: bool = False) -> None:
+
+def inspect(model: ModelName, *, json: bool = False) -> None:
     """Show the settings, sizes and checksums of a model and verify it; exit 1 where it is damaged.
+
+    Example: levt inspect runs/multi30k-levt/best
 
     Args:
         model: A model folder, a bundled model, or an id of the hub.

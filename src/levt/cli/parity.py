@@ -1,11 +1,14 @@
 """Compare a converted fairseq model with what fairseq itself computed."""
 
 import sys
-from pathlib import Path
+
+from levt.cli._flags import Folder
 
 
-def parity(folder: Path, /, *, tolerance: float = 1e-4) -> None:
+def parity(folder: Folder, *, tolerance: float = 1e-4) -> None:
     """Compare a converted fairseq checkpoint with recorded numbers and texts of fairseq; exit 1 where they differ.
+
+    Example: levt parity recorded
 
     The folder holds checkpoint.pt, dict.txt, expected.json and expected.npz.
 

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Literal
 
+from levt.cli._flags import Maybe
+
 
 def prepare(
     out: Path,
@@ -13,8 +15,8 @@ def prepare(
     layout: Literal["auto", "parallel", "tsv", "jsonl"] = "auto",
     vocabulary: int = 8000,
     separate: bool = False,
-    tokenizer: Path | None = None,
-    source_tokenizer: Path | None = None,
+    tokenizer: Maybe[Path] = None,
+    source_tokenizer: Maybe[Path] = None,
     form: Literal["NFC", "NFKC", "none"] = "NFC",
     lowercase: bool = False,
     collapse_spaces: bool = False,
@@ -61,6 +63,7 @@ def prepare(
     from dataclasses import asdict
     from json import dumps
 
+    from levt.cli._progress import Stages
     from levt.data.preparation import Preparation
     from levt.data.prepare import prepare as run
     from levt.data.read import corpora
@@ -85,7 +88,7 @@ def prepare(
         **{f"test{i or ''}": [one] for i, one in zip([0, *range(2, len(tests) + 1)], tests, strict=False)},
     }
     begun = time.perf_counter()
-    with _Bars() as bars:
+    with Stages() as bars:
         reports = run(
             out,
             splits,
@@ -106,46 +109,6 @@ def prepare(
     if json:
         whole = {name: asdict(report) for name, report in reports.items()}
         print(dumps({"splits": whole, "seconds": seconds, "peak_memory_bytes": peak}, indent=1))
-
-
-class _Bars:
-    """A progress bar on stderr for each stage; silent where stderr is no terminal."""
-
-    def __init__(self) -> None:
-        from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            Progress,
-            TaskID,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
-
-        self.bars = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.percentage:>3.0f} %"),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            console=(console := Console(stderr=True)),
-            transient=True,
-            disable=not console.is_terminal,
-        )
-        self.stages: dict[str, TaskID] = {}
-
-    def show(self, stage: str, done: int, total: int) -> None:
-        """Move the bar of a stage."""
-        if stage not in self.stages:
-            self.stages[stage] = self.bars.add_task(stage, total=total or None)
-        self.bars.update(self.stages[stage], completed=done)
-
-    def __enter__(self) -> "_Bars":
-        self.bars.start()
-        return self
-
-    def __exit__(self, *problem: object) -> None:
-        self.bars.stop()
 
 
 def _peak_memory() -> int:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import tyro
 
+from levt.cli._flags import Maybe
 from levt.cli._model import DEFAULT
 from levt.cli._shards import Folders
 
@@ -11,27 +12,29 @@ STREAMS = Folders()
 
 
 def refine(
-    draft: Path | None = None,
+    draft: Maybe[Path] = None,
     model: str = DEFAULT,
     json: bool = False,
     keep: tuple[str, ...] = (),
-    terms: Path | None = None,
+    terms: Maybe[Path] = None,
     ordered: bool = False,
     drop: tuple[str, ...] = (),
     batch_size: int = 64,
     engine: str = "torch",
-    device: str | None = None,
-    dtype: str | None = None,
-    max_iterations: int | None = None,
-    empty_gap_penalty: float | None = None,
-    min_edit: float | None = None,
-    teacher: str | None = None,
-    beam: int | None = None,
-    n_best: int | None = None,
-    length_penalty: float | None = None,
+    device: Maybe[str] = None,
+    dtype: Maybe[str] = None,
+    max_iterations: Maybe[int] = None,
+    empty_gap_penalty: Maybe[float] = None,
+    min_edit: Maybe[float] = None,
+    teacher: Maybe[str] = None,
+    beam: Maybe[int] = None,
+    n_best: Maybe[int] = None,
+    length_penalty: Maybe[float] = None,
     folders: tyro.conf.OmitArgPrefixes[Folders] = STREAMS,
 ) -> None:
     """Improve drafts of the translations of standard input, line by line, to standard output.
+
+    Example: levt refine --draft mt.txt < en.txt > better.txt
 
     With --input and --output, shards: levt refine --input corpus/en --draft corpus/mt --output corpus/de
 

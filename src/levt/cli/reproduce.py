@@ -3,9 +3,11 @@
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
+
+from levt.cli._flags import Maybe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,17 +18,17 @@ if TYPE_CHECKING:
 
 
 def reproduce(
-    names: tyro.conf.Positional[tuple[str, ...]] = (),
+    names: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[NAME ...]")] = (),
     scale: Literal["toy", "quick", "paper"] = "quick",
     data: Path = Path("data"),
     work: Path = Path("reproduce"),
-    out: Path | None = None,
-    seeds: int | None = None,
+    out: Maybe[Path] = None,
+    seeds: Maybe[int] = None,
     tasks: tuple[str, ...] = (),
-    budget_minutes: float | None = None,
+    budget_minutes: Maybe[float] = None,
     parallel: int = 1,
     keep_going: bool = False,
-    pack: Path | None = None,
+    pack: Maybe[Path] = None,
     pack_mib: float = 60.0,
     dry_run: bool = False,
 ) -> None:

@@ -1,24 +1,22 @@
 """``levt serve``: the server and its editor page."""
 
 from pathlib import Path
-from typing import Annotated
 
-import tyro
-
+from levt.cli._flags import AnyModel, Maybe
 from levt.cli._model import DEFAULT
 
 
 def serve(
-    model: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="MODEL")] = DEFAULT,
+    model: AnyModel = DEFAULT,
     host: str = "127.0.0.1",
     port: int = 8000,
-    token_file: Path | None = None,
+    token_file: Maybe[Path] = None,
     cors: tuple[str, ...] = (),
     allow_host: tuple[str, ...] = (),
     engine: str = "torch",
-    device: str | None = None,
-    dtype: str | None = None,
-    threads: int | None = None,
+    device: Maybe[str] = None,
+    dtype: Maybe[str] = None,
+    threads: Maybe[int] = None,
     rows: int = 64,
     tokens: int = 8192,
     max_bytes: int = 1 << 20,
@@ -31,6 +29,8 @@ def serve(
 ) -> None:
     """Answer over HTTP, and show the editor in a browser.
 
+    Example: levt serve runs/multi30k-levt/best --port 8000
+
     Args:
         model: Name of a bundled model, a model folder, or an id of the hub (user/name).
         host: Address to listen on; 0.0.0.0 lets other machines in.
@@ -38,7 +38,7 @@ def serve(
         token_file: File with the bearer token that every costly or telling request must bring.
         cors: Origins of other pages that may ask (https://example.org); none by default.
         allow_host: Further names by which this server may be asked, as behind a proxy.
-        engine: What runs the model.
+        engine: What runs the model: torch, cuda, onnx or onnx-int8.
         device: cpu, cuda or cuda:N; by default a GPU where there is one.
         dtype: float32, bfloat16 or float16; by default bfloat16 on a GPU, float32 elsewhere.
         threads: Threads among which the texts of an iteration are shared out on a CPU; by default one per core.

@@ -2,26 +2,28 @@
 
 from pathlib import Path
 
+from levt.cli._flags import Maybe, Text
 from levt.cli._model import DEFAULT
 
 
 def show(
-    text: str,
-    /,
+    text: Text,
     draft: str = "",
     model: str = DEFAULT,
-    html: Path | None = None,
+    html: Maybe[Path] = None,
     keep: tuple[str, ...] = (),
     drop: tuple[str, ...] = (),
     terms: tuple[str, ...] = (),
     engine: str = "torch",
-    device: str | None = None,
-    dtype: str | None = None,
-    max_iterations: int | None = None,
-    empty_gap_penalty: float | None = None,
-    min_edit: float | None = None,
+    device: Maybe[str] = None,
+    dtype: Maybe[str] = None,
+    max_iterations: Maybe[int] = None,
+    empty_gap_penalty: Maybe[float] = None,
+    min_edit: Maybe[float] = None,
 ) -> None:
     """Show how a model translates one text or refines its draft, edit by edit.
+
+    Example: levt show "A dog runs." --draft "Ein Hund schläft." --html edits.html
 
     Args:
         text: The source.
@@ -31,7 +33,7 @@ def show(
         keep: Parts of the draft that must survive.
         drop: Words that must not appear.
         terms: Texts that must appear.
-        engine: What runs the model.
+        engine: What runs the model: torch, cuda, onnx or onnx-int8.
         device: cpu, cuda or cuda:N; by default a GPU where there is one.
         dtype: float32, bfloat16 or float16; by default bfloat16 on a GPU, float32 elsewhere.
         max_iterations: Stop after this many iterations (10).

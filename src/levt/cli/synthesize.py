@@ -3,11 +3,15 @@
 import sys
 from pathlib import Path
 
+from levt.cli._flags import Maybe
+
 
 def halves(train: tuple[Path, Path], out: Path, share: float = 0.5, seed: int = 0) -> None:
     """Part a parallel corpus: one half to train a black box, the other to be translated by it.
 
     Equal sources are always in the same half.
+
+    Example: levt synthesize halves --train train.en train.de --out halves
 
     Args:
         train: SOURCE and TARGET, line by line; may end in .gz or .xz.
@@ -28,7 +32,7 @@ def drafts(
     processes: int = 1,
     chunk: int = 500,
     timeout: float = 600.0,
-    beam: int | None = None,
+    beam: Maybe[int] = None,
 ) -> None:
     """Translate a corpus by a black box: triples of source, draft and target, ready for `levt prepare --draft`.
 
@@ -45,11 +49,11 @@ def drafts(
         timeout: Seconds for each call of a command or a service.
         beam: Of a model folder that writes from left to right.
     """
-    from levt.cli.prepare import _Bars
+    from levt.cli._progress import Stages
     from levt.recipes.synthesis import Synthesis, write_drafts
 
     settings = Synthesis(black_box=black_box, chunk=chunk, processes=processes, timeout=timeout, beam=beam)
-    with _Bars() as bars:
+    with Stages() as bars:
         count = write_drafts(
             *train, out, settings, progress=lambda done, total: bars.show("drafts", done, total)
         )
@@ -62,6 +66,8 @@ def drafts(
 
 def mix(synthetic: tuple[Path, ...], real: tuple[Path, ...], out: Path, times: int = 10) -> None:
     """Join synthetic triples with real ones that are repeated, so that the few count as much as the many.
+
+    Example: levt synthesize mix --synthetic triples --real real.en real.mt real.de --out mixed
 
     Args:
         synthetic: SOURCE DRAFT TARGET, or a folder that `levt synthesize drafts` wrote.

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import tyro
 
+from levt.cli._flags import Maybe
 from levt.cli._model import DEFAULT
 from levt.cli._shards import Folders
 
@@ -14,25 +15,27 @@ def translate(
     model: str = DEFAULT,
     json: bool = False,
     keep: tuple[str, ...] = (),
-    terms: Path | None = None,
+    terms: Maybe[Path] = None,
     ordered: bool = False,
     drop: tuple[str, ...] = (),
     batch_size: int = 64,
     engine: str = "torch",
-    device: str | None = None,
-    dtype: str | None = None,
-    max_iterations: int | None = None,
-    empty_gap_penalty: float | None = None,
-    teacher: str | None = None,
-    beam: int | None = None,
-    n_best: int | None = None,
-    length_penalty: float | None = None,
-    length_beam: int | None = None,
-    server: str | None = None,
-    token_file: Path | None = None,
+    device: Maybe[str] = None,
+    dtype: Maybe[str] = None,
+    max_iterations: Maybe[int] = None,
+    empty_gap_penalty: Maybe[float] = None,
+    teacher: Maybe[str] = None,
+    beam: Maybe[int] = None,
+    n_best: Maybe[int] = None,
+    length_penalty: Maybe[float] = None,
+    length_beam: Maybe[int] = None,
+    server: Maybe[str] = None,
+    token_file: Maybe[Path] = None,
     folders: tyro.conf.OmitArgPrefixes[Folders] = STREAMS,
 ) -> None:
     """Translate standard input, line by line, to standard output.
+
+    Example: levt translate < en.txt > de.txt
 
     With --input and --output, shards: levt translate --input corpus/en --output corpus/de --processes 4
 

@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import tyro
-
+from levt.cli._flags import Maybe, ModelName
 from levt.evaluation.scorers import MetricName, Tokenize
 
 if TYPE_CHECKING:
@@ -12,15 +11,15 @@ if TYPE_CHECKING:
 
 
 def tune(
-    model: tyro.conf.Positional[str],
+    model: ModelName,
     dev: tuple[Path, Path],
-    draft: Path | None = None,
+    draft: Maybe[Path] = None,
     penalties: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0),
     metric: MetricName = "bleu",
-    tokenize: Tokenize | None = None,
+    tokenize: Maybe[Tokenize] = None,
     batch_size: int = 64,
-    device: str | None = None,
-    dtype: str | None = None,
+    device: Maybe[str] = None,
+    dtype: Maybe[str] = None,
     json: bool = False,
 ) -> None:
     """Choose γ, the penalty for empty gaps, on a dev set: decode it with each and print the best.

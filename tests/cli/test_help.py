@@ -1,0 +1,57 @@
+"""Help, as a newcomer reads it: at once, and every verb says what it does, with an example."""
+
+import contextlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+from levt.cli import load_verb, main, verbs
+
+BRACKETS = str.maketrans("[]", "  ")
+
+
+def calls() -> list[tuple[str, ...]]:
+    found = {verb: load_verb(verb) for verb in verbs()}
+    kinds = {verb: list(one) if isinstance(one, dict) else [] for verb, one in found.items()}
+    return [call for verb, names in kinds.items() for call in [(verb,), *((verb, name) for name in names)]]
+
+
+def said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *argv: str) -> str:
+    monkeypatch.setenv("COLUMNS", "400")
+    with contextlib.suppress(SystemExit):
+        main([*argv, "--help"])
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("call", calls(), ids=" ".join)
+def test_help_says_what_and_how(
+    call: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = said(capsys, monkeypatch, *call)
+    found = load_verb(call[0])
+    if isinstance(found, dict) and len(call) == 1:
+        doc = sys.modules[f"levt.cli.{call[0]}"].__doc__
+    else:
+        doc = (found[call[1]] if isinstance(found, dict) else found).__doc__
+        assert f"levt {' '.join(call)}" in (doc or "").replace("--help", ""), "an example"
+    assert (doc or "").strip().splitlines()[0] in text
+    usage = next(line for line in text.splitlines() if line.lower().startswith("usage:"))
+    assert not {"STR", "PATH"} & set(re.sub(r"--\S+ \S+", "", usage).translate(BRACKETS).split()), (
+        "it has a name"
+    )
+    assert "None" not in text, "what may be left out says what then happens"
+
+
+def test_the_list_of_verbs_does_not_load_torch() -> None:
+    """Nor anything else that takes its time; a module that does is named."""
+    code = (
+        "import sys; from levt.cli import main; main(['--help']);"
+        "print(*sorted({'torch', 'numpy', 'tokenizers', 'sacrebleu', 'rich', 'huggingface_hub'} & set(sys.modules)),"
+        " file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == ""
+    for verb in verbs():
+        assert f"\n  {verb} " in done.stdout
