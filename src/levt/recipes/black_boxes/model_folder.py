@@ -12,7 +12,8 @@ class ModelFolder:
     """A model folder, a bundled model or one of the hub, with its own settings but for the beam."""
 
     def __init__(self, name: str, *, device: str | None = None, beam: int | None = None) -> None:
-        self.model = load(name, device=device, budget=Budget(rows=256, window=4096))
+        # In single precision, so that what a black box writes hardly depends on where it runs.
+        self.model = load(name, device=device, dtype="float32", budget=Budget(rows=256, window=4096))
         if self.model.kind == "post-editing":
             raise ConfigError(
                 f"{name} is a post-editing model: it repairs drafts and cannot write them",
