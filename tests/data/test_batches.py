@@ -10,29 +10,21 @@ from hypothesis import strategies as st
 from levt.data.batches import Batches, padding_share
 from levt.data.order import Order
 from levt.data.pack import Packed
-from levt.data.pad import Padded, Shape
 from levt.data.store import Store
 from levt.errors import ConfigError
 
 # Settings are built in the tests: type checkers draw random numbers, which strategies must not.
-LAYOUTS = st.one_of(
-    st.fixed_dictionaries({"tokens": st.integers(64, 700), "multiple": st.sampled_from([1, 8])}),
-    st.fixed_dictionaries(
-        {
-            "source": st.integers(64, 700),
-            "target": st.integers(64, 700),
-            "draft": st.just(600),
-            "rows": st.integers(1, 60),
-        }
-    ),
+LAYOUTS = st.fixed_dictionaries(
+    {
+        "source": st.integers(64, 700),
+        "target": st.integers(64, 700),
+        "draft": st.just(600),
+        "rows": st.integers(1, 60),
+    }
 )
 ORDERS = st.fixed_dictionaries(
     {"seed": st.integers(0, 3), "window": st.integers(1, 300), "block": st.sampled_from([None, 1, 7, 1000])}
 )
-
-
-def layout_of(chosen: dict[str, int]) -> Padded | Packed:
-    return Padded(**chosen) if "tokens" in chosen else Packed(**chosen)
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +51,7 @@ def test_every_example_exactly_once(
     stores, which: int, layout, order: dict, epoch: int, workers: int
 ) -> None:
     store = stores[which]
-    plans = all_rows(store, layout_of(layout), Order(**order), epoch, workers)
+    plans = all_rows(store, Packed(**layout), Order(**order), epoch, workers)
     seen = sorted(i for plan in plans for rows in plan for i in rows)
     assert seen == list(range(len(store)))
     assert len({len(plan) for plan in plans}) == 1
@@ -74,23 +66,14 @@ def test_every_example_exactly_once(
 @settings(deadline=None, max_examples=100)
 def test_budgets_hold(stores, which: int, layout, order: dict, workers: int) -> None:
     store = stores[which]
-    layout = layout_of(layout)
+    layout = Packed(**layout)
     for worker in range(workers):
         batches = Batches(store, layout, order=Order(**order), worker=worker, workers=workers)
         for rows in batches.plan(0):
             lengths = {field: store.lengths(field, rows) + 2 for field in store.fields}
-            if isinstance(layout, Packed):
-                assert len(rows) <= layout.rows
-                for field, length in lengths.items():
-                    assert length.sum() <= getattr(layout, field)
-            else:
-                shape = layout.shape(store, rows)
-                assert len(rows) <= shape.rows
-                for field, length in lengths.items():
-                    width = getattr(shape, field)
-                    assert length.max(initial=0) <= width
-                    assert width in layout.widths
-                    assert shape.rows * width <= layout.tokens
+            assert len(rows) <= layout.rows
+            for field, length in lengths.items():
+                assert length.sum() <= getattr(layout, field)
 
 
 @given(
@@ -100,15 +83,16 @@ def test_budgets_hold(stores, which: int, layout, order: dict, workers: int) -> 
 def test_resumes_where_it_was(stores, which: int, layout, order: dict, start: int, workers: int) -> None:
     def plan(start: int) -> list[list[int]]:
         batches = Batches(
-            stores[which], layout_of(layout), order=Order(**order), worker=workers - 1, workers=workers
+            stores[which], Packed(**layout), order=Order(**order), worker=workers - 1, workers=workers
         )
         return [rows.tolist() for rows in batches.plan(1, start=start)]
 
     assert plan(start) == plan(0)[start:]
 
 
-@pytest.mark.parametrize("layout", [Padded(tokens=256), Packed(source=256, target=256, rows=64)])
-def test_order_depends_on_seed_and_epoch_alone(stores, layout) -> None:
+def test_order_depends_on_seed_and_epoch_alone(stores) -> None:
+    layout = Packed(source=256, target=256, rows=64)
+
     def plan(seed: int, epoch: int) -> list[list[int]]:
         return [rows.tolist() for rows in Batches(stores[1], layout, order=Order(seed=seed)).plan(epoch)]
 
@@ -116,10 +100,10 @@ def test_order_depends_on_seed_and_epoch_alone(stores, layout) -> None:
     assert len({str(plan(seed, epoch)) for seed in range(3) for epoch in range(3)}) == 9
 
 
-@pytest.mark.parametrize("layout", [Padded(tokens=400), Packed(source=400, target=400, rows=100)])
-def test_windows_mix_the_whole_store(make_store, layout) -> None:
+def test_windows_mix_the_whole_store(make_store) -> None:
     """Neighbours on disk must not be neighbours in training, whatever the length of the store."""
     store = make_store(count=2000, seed=5)
+    layout = Packed(source=400, target=400, rows=100)
     batches = Batches(store, layout, order=Order(window=256))
     spread = [np.ptp(rows) / len(store) for rows in islice(batches.plan(0), 20)]
     assert np.median(spread) > 0.8
@@ -136,46 +120,31 @@ def test_packed_batches_are_full(make_store, draft: bool) -> None:
     for field in store.fields:
         filled = [(store.lengths(field, rows) + 2).sum() / getattr(layout, field) for rows in full]
         assert np.mean(filled) > (0.99 if field == "target" else 0.96)
-    assert padding_share(batches) < padding_share(Batches(store, Padded(tokens=3000))) / 2
+    assert padding_share(batches) < 0.05
 
 
 def test_padding_share_counts_positions(make_store) -> None:
     store = make_store({"source": [[7] * 6, [7] * 2], "target": [[7] * 4, [7] * 4]})
     # 8 + 4 source and 6 + 6 target positions are used.
     assert padding_share(Batches(store, Packed(source=16, target=16, rows=2))) == pytest.approx(1 - 24 / 32)
-    padded = Padded(tokens=32, widths=(8,), multiple=1)
-    assert padding_share(Batches(store, padded)) == pytest.approx(1 - 24 / 64)
-
-
-def test_padded_shapes_are_few(make_store) -> None:
-    store = make_store(count=5000, seed=8)
-    layout = Padded(tokens=2000)
-    shapes = {layout.shape(store, rows) for rows in Batches(store, layout).plan(0)}
-    assert all(isinstance(shape, Shape) and shape.rows % 8 == 0 for shape in shapes)
-    # The rows follow from the widths: one number of rows for each pair of widths.
-    assert len({shape[1:] for shape in shapes}) == len(shapes) < 30
+    # Two batches of one row each.
+    assert padding_share(Batches(store, Packed(source=16, target=16, rows=1))) == pytest.approx(1 - 24 / 64)
 
 
 def test_larger_than_a_batch(make_store) -> None:
     store = make_store({"source": [[7] * 9], "target": [[7] * 30]})
     with pytest.raises(ConfigError, match="longest target has 32 tokens with boundaries, a batch holds 31"):
         Batches(store, Packed(source=99, target=31, rows=9))
-    with pytest.raises(ConfigError, match="rows up to 24"):
-        Batches(store, Padded(tokens=31))
     assert [rows.tolist() for rows in Batches(store, Packed(source=11, target=32, rows=1)).plan(0)] == [[0]]
-    assert [rows.tolist() for rows in Batches(store, Padded(tokens=32)).plan(0)] == [[0]]
 
 
 def test_settings_are_checked(make_store) -> None:
     store = make_store(count=3)
     with pytest.raises(ConfigError, match="worker must lie in 0 … 1, got 2"):
-        Batches(store, Padded(tokens=99), worker=2, workers=2)
+        Batches(store, Packed(source=99, target=99, rows=9), worker=2, workers=2)
     for wrong in ({"source": 1}, {"rows": 0}, {"draft": -1}):
         with pytest.raises(ConfigError, match="must be at least"):
             Packed(**{"source": 9, "target": 9, "rows": 9, **wrong})
-    for wrong in ({"tokens": 3}, {"tokens": 99, "widths": (8, 4)}, {"tokens": 99, "multiple": 0}):
-        with pytest.raises(ConfigError, match="padded batches"):
-            Padded(**wrong)
     for wrong in ({"seed": -1}, {"window": 0}, {"block": 0}):
         with pytest.raises(ConfigError, match="order"):
             Order(**wrong)

@@ -21,7 +21,7 @@ def teaching(tmp_path: Path) -> Lessons:
     return lessons(copy_store(tmp_path / "store", draft=True), network("levt"), 128)
 
 
-def batches(teaching: Lessons, worker: int = 0, workers: int = 1) -> Batches:  # type: ignore[type-arg]
+def batches(teaching: Lessons, worker: int = 0, workers: int = 1) -> Batches:
     return Batches(teaching.store, teaching.budget, order=Order(seed=3), worker=worker, workers=workers)
 
 

@@ -5,31 +5,23 @@ every example exactly once an epoch, and all of them have the same number of bat
 """
 
 from collections.abc import Iterator
-from typing import Generic, TypeVar
 
 import numpy as np
 from jaxtyping import Int64
 
-from levt.data.collate import PackedBatch, PaddedBatch, collate_packed, collate_padded
 from levt.data.order import Order
 from levt.data.pack import Packed
-from levt.data.pad import Padded
 from levt.data.store import Store
 from levt.errors import ConfigError
 
-Layout = TypeVar("Layout", Padded, Packed)
 
-
-class Batches(Generic[Layout]):
-    """The batches of a store for one of several workers.
-
-    ``plan`` gives the numbers of the examples, ``padded`` and ``packed`` the arrays.
-    """
+class Batches:
+    """The batches of a store for one of several workers: which examples; lessons are made of them elsewhere."""
 
     def __init__(
         self,
         store: Store,
-        layout: Layout,
+        layout: Packed,
         *,
         order: Order | None = None,
         worker: int = 0,
@@ -39,7 +31,7 @@ class Batches(Generic[Layout]):
             raise ConfigError(f"worker must lie in 0 … {workers - 1}, got {worker}")
         layout.check(store)
         self.store = store
-        self.layout: Layout = layout
+        self.layout = layout
         self.order = order or Order()
         self.worker = worker
         self.workers = workers
@@ -47,34 +39,17 @@ class Batches(Generic[Layout]):
     def plan(self, epoch: int, start: int = 0) -> Iterator[Int64[np.ndarray, "r"]]:
         """The examples of each batch of this worker, from its batch number ``start`` on."""
         windows = self.order.windows(len(self.store), epoch)
-        rng = np.random.default_rng([self.order.seed, epoch, len(self.store), 1])
-        cut = self.layout.cut(windows, self.store, rng)
-        for number, batches in enumerate(_rounds(cut, self.workers)):
+        for number, batches in enumerate(_rounds(self.layout.cut(windows, self.store), self.workers)):
             if number >= start:
                 yield batches[self.worker]
 
-    def padded(self: "Batches[Padded]", epoch: int, start: int = 0) -> Iterator[PaddedBatch]:
-        """The batches of an epoch as padded arrays."""
-        for rows in self.plan(epoch, start):
-            yield collate_padded(self.store, rows, self.layout.shape(self.store, rows))
 
-    def packed(self: "Batches[Packed]", epoch: int, start: int = 0) -> Iterator[PackedBatch]:
-        """The batches of an epoch as flat arrays."""
-        for rows in self.plan(epoch, start):
-            yield collate_packed(self.store, rows, self.layout)
-
-
-def padding_share(batches: "Batches[Padded] | Batches[Packed]", epoch: int = 0) -> float:
+def padding_share(batches: Batches, epoch: int = 0) -> float:
     """The share of the positions of an epoch's batches that hold no token."""
     store, layout = batches.store, batches.layout
-    real = total = 0
-    for rows in batches.plan(epoch):
-        real += sum(int((store.lengths(field, rows) + 2).sum()) for field in store.fields)
-        if isinstance(layout, Packed):
-            total += layout.source + layout.draft + layout.target
-        else:
-            shape = layout.shape(store, rows)
-            total += shape.rows * (shape.source + shape.draft + shape.target)
+    plan = list(batches.plan(epoch))
+    real = sum(int((store.lengths(field, rows) + 2).sum()) for rows in plan for field in store.fields)
+    total = len(plan) * (layout.source + layout.draft + layout.target)
     return 1 - real / total if total else 0.0
 
 

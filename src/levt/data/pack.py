@@ -73,10 +73,9 @@ class Packed:
                 )
 
     def cut(
-        self, windows: Iterable[Int64[np.ndarray, "w"]], store: Store, rng: np.random.Generator
+        self, windows: Iterable[Int64[np.ndarray, "w"]], store: Store
     ) -> Iterator[Int64[np.ndarray, "r"]]:
-        """Fill batches one after the other; what is left of a window goes into the next."""
-        del rng  # the windows are shuffled, and no other choice is random
+        """Fill batches one after the other; what is left of a window goes into the next. Chooses nothing at random."""
         budget = np.array([*(getattr(self, field) for field in store.fields), self.rows])
         pool = _Pool(budget)
         for window in windows:

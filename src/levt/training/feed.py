@@ -11,7 +11,6 @@ from jaxtyping import Int32
 from torch import Tensor
 
 from levt.data.batches import Batches
-from levt.data.pack import Packed
 from levt.imitation.lessons import Lessons
 
 
@@ -49,7 +48,7 @@ class Feed:
     """The micro-batches of one worker from a position on, in order. Close it, or use it in a ``with``."""
 
     def __init__(
-        self, lessons: Lessons, batches: Batches[Packed], *, seed: int, start: Position, ahead: int = 8
+        self, lessons: Lessons, batches: Batches, *, seed: int, start: Position, ahead: int = 8
     ) -> None:
         self.lessons, self.batches, self.seed, self.start = lessons, batches, seed, start
         self.pin = torch.cuda.is_available()
