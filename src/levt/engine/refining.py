@@ -15,6 +15,7 @@ from levt.refine.loop import Outcome
 from levt.refine.placing import settle
 from levt.refine.request import Request, Tokens
 from levt.refine.rerank import Candidates, variants
+from levt.refine.reread import Reader
 from levt.refine.steering import Plan, plan
 from levt.refine.wish import Wish
 from levt.text.tokenizer import Tokenizer
@@ -60,7 +61,8 @@ def prepare(wish: Wish, engine: Engine) -> list[Job]:
     sources = source_parts(wish.source, tokenizers.source, positions, whole=bool(wish.steered or wish.draft))
     if not wish.steered and not wish.draft.strip():
         return [
-            Job(part, Plan(request=Request(source=tokens, options=wish.options))) for part, tokens in sources
+            Job(part, Plan(request=Request(source=tokens, options=wish.options), reread=wish.options.reread))
+            for part, tokens in sources
         ]
     [(text, tokens)] = sources
     job = Job(text, plan(wish, tokens, tokenizers.target))
@@ -96,7 +98,9 @@ def refine_jobs(
     if rerank is None and isinstance(engine, Gathering):
         # What needs no second look goes in one piece to an engine that makes its own batches.
         plain = [i for i, job in enumerate(jobs) if not job.plan.missing]
-        outcomes = engine.gather([jobs[i].plan.request for i in plain])
+        outcomes = settle(
+            [jobs[i].plan for i in plain], lambda _, requests: engine.gather(requests), reader_of(engine)
+        )
         tokenizer = engine.tokenizers.target
         for i, outcome in zip(plain, outcomes, strict=True):
             guard(outcome, jobs[i].plan, tokenizer)
@@ -106,6 +110,11 @@ def refine_jobs(
         batch = [rest[i] for i in numbers]
         found |= zip(batch, _batch([jobs[i] for i in batch], engine, budget, rerank), strict=True)
     return [found[i] for i in range(len(jobs))]
+
+
+def reader_of(engine: Engine) -> Reader:
+    """Who reads the results of an engine."""
+    return Reader(engine.tokenizers.target, engine.config.max_length)
 
 
 def _batch(jobs: Sequence[Job], engine: Engine, budget: Budget, rerank: Rerank | None) -> list[Result]:
@@ -120,7 +129,7 @@ def _batch(jobs: Sequence[Job], engine: Engine, budget: Budget, rerank: Rerank |
             outcomes += engine.refine(memory, requests[part], rows[part])
         return outcomes
 
-    outcomes = settle([job.plan for job in jobs], run)
+    outcomes = settle([job.plan for job in jobs], run, reader_of(engine))
     for job, outcome in zip(jobs, outcomes, strict=True):
         guard(outcome, job.plan, tokenizer)
     if rerank is not None:

@@ -9,9 +9,9 @@ Faster engines must give the same edits. Four stops, each row by itself:
     limit       the iterations are used up
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Generator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
@@ -93,6 +93,11 @@ class Outcome:
             if not at:
                 return
             self.remove(at)
+
+
+T = TypeVar("T")
+Asking = Generator[list[Request], list[Outcome], T]
+"""Yields requests and is sent their outcomes, until it returns what it was for."""
 
 
 @dataclass

@@ -26,6 +26,8 @@ class Options:
     """… but always to this many tokens, boundaries counted."""
     max_count: int = 255
     """Most placeholders opened in one gap in one iteration."""
+    reread: bool = True
+    """Read a finished text anew, and go on where that changes it: refining a result then leaves it alone."""
 
     def __post_init__(self) -> None:
         problems = []

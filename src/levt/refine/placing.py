@@ -5,35 +5,37 @@ canvas: every order is refined (up to four terms; then each further term is trie
 whose decisions the model was surest of is taken.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import permutations
 from math import exp, factorial
 from typing import TypeVar
 
 from levt.errors import InputError
-from levt.refine.loop import Outcome
+from levt.refine.loop import Asking, Outcome
 from levt.refine.request import Request, Tokens
+from levt.refine.reread import Reader, rereading
 from levt.refine.steering import Plan
 
 Run = Callable[[Sequence[int], Sequence[Request]], list[Outcome]]
 """Refine requests; the first argument says for each which source it belongs to."""
 
 T = TypeVar("T")
-Asking = Generator[list[Request], list[Outcome], T]
-"""Yields requests and is sent their outcomes, until it returns what it was for."""
 
 ALL_ORDERS = 4
 """Up to this many terms every order is tried: 24 of them."""
 
 
-def settle(plans: Sequence[Plan], run: Run) -> list[Outcome]:
+def settle(plans: Sequence[Plan], run: Run, reader: Reader | None = None) -> list[Outcome]:
     """Place all terms and refine; plan i belongs to source i."""
-    return _together([settling(plan) for plan in plans], run)
+    return _together([settling(plan, reader) for plan in plans], run)
 
 
-def settling(plan: Plan) -> Asking[Outcome]:
-    """Place the terms of one plan and refine it: asks for refinements, one round of them at a time."""
+def settling(plan: Plan, reader: Reader | None = None) -> Asking[Outcome]:
+    """Place the terms of one plan and refine it: asks for refinements, one round of them at a time.
+
+    With a reader, what was written is read again where the plan says so.
+    """
     placed = yield from placing(plan)
     tried = _first_orders(placed)
     while True:
@@ -41,7 +43,7 @@ def settling(plan: Plan) -> Asking[Outcome]:
         best, outcome = max(zip(tried, found, strict=True), key=lambda pair: _sureness(pair[1]))
         used = len(best)
         if used == len(placed.missing):
-            return outcome
+            return (yield from rereading(outcome, reader)) if reader and plan.reread else outcome
         term = placed.missing[used][1]
         tried = [(*best[:at], term, *best[at:]) for at in range(used + 1)]
 

@@ -33,6 +33,8 @@ class Plan:
     """Texts that must stand in it as whole words: the terms."""
     forbidden: tuple[str, ...] = ()
     """Texts that must not, as whole words."""
+    reread: bool = False
+    """Whether the result is read again as text."""
 
 
 def plan(wish: Wish, source: Tokens, tokenizer: Tokenizer) -> Plan:
@@ -93,6 +95,7 @@ def plan(wish: Wish, source: Tokens, tokenizer: Tokenizer) -> Plan:
         required=required,
         words=words,
         forbidden=must_not,
+        reread=wish.options.reread and not wish.steered,
     )
 
 

@@ -15,12 +15,12 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 from levt.engine.alternatives import Found, Place, alternatives
 from levt.engine.continuous import continuous
 from levt.engine.engine import Engine
-from levt.engine.refining import Job
+from levt.engine.refining import Job, reader_of
 from levt.errors import LevtError
 from levt.refine.guard import guard
-from levt.refine.loop import Outcome
+from levt.refine.loop import Asking, Outcome
 from levt.refine.phases import Round
-from levt.refine.placing import Asking, most_rows, settling
+from levt.refine.placing import most_rows, settling
 from levt.refine.request import Request
 from levt.serving.problems import Problem
 from levt.serving.scheduler import Scheduler, Ticket
@@ -82,6 +82,7 @@ class Worker:
         self._closing = False
         self.threads = threads
         self._batch = continuous(engine, threads)
+        self._reader = reader_of(engine)
         self._running: dict[Ticket, Work] = {}
         self._thread = threading.Thread(target=self._run, name="levt-worker", daemon=True)
 
@@ -204,7 +205,7 @@ class Worker:
             self._batch.leave(work.outcomes)
         for work in new:
             self._running[work.ticket] = work
-            work.asking = settling(work.job.plan)
+            work.asking = settling(work.job.plan, self._reader)
             self._go_on(work, None)
         self._answer(places)
         joining = [work for work in self._running.values() if work.requests]
@@ -257,6 +258,9 @@ class Worker:
         """Tell the iterations of a piece of work that is a single refinement; others are told at their end."""
         if work.watch is None or work.job.plan.missing or len(work.outcomes) != 1:
             return
+        if work.outcomes[0].request is not work.job.plan.request:
+            # A text read again: that mostly confirms it, and else the result tells.
+            return
         try:
             for round_ in work.outcomes[0].rounds[work.seen :]:
                 work.seen += 1
@@ -291,7 +295,7 @@ class Worker:
             if work.future.cancelled():
                 continue
             try:
-                work.asking = settling(work.job.plan)
+                work.asking = settling(work.job.plan, self._reader)
                 self._go_on(work, None)
                 while work.requests:
                     alone = continuous(self.engine)
