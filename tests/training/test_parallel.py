@@ -163,6 +163,7 @@ def test_unknown_or_unfit_backends_are_refused() -> None:
     [
         ({"sharding": "shard"}, "there is one process, and nothing to share its weights with"),
         ({"sharding": "half"}, "sharding must be one of replicate, shard, got 'half'"),
+        ({"schedule": "cosin"}, "schedule must be one of inverse-sqrt, cosine, linear, got 'cosin'"),
         ({"backend": "carrier pigeon"}, "backend must be one of auto, nccl, gloo, got 'carrier pigeon'"),
     ],
 )

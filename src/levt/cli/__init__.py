@@ -1,9 +1,9 @@
 """The command line: one file per verb, each of which parses, calls and prints. Adding a file adds a verb.
 
-A verb's module holds one function of the verb's name, or ``COMMANDS``, a table of functions, where the
-verb has kinds (``levt convert fairseq``); ``RAW = True`` says that the function takes the arguments as
-they are. Modules here import torch only inside their functions, so that
-help is instant. Data goes to stdout, all else to stderr.
+A verb's module holds one function of the verb's name, or ``COMMANDS``, a table of functions, where the verb has
+kinds (``levt convert fairseq``); ``RAW = True`` says that the function takes the arguments as they are. What verbs
+share begins with an underscore. Modules here import torch only inside their functions, so that help is instant.
+Data goes to stdout, all else to stderr.
 """
 
 import errno

@@ -1,1 +1,1 @@
-"""One file per foreign format: fairseq in, ONNX out."""
+"""From and to other formats: fairseq in, ONNX out, and our own in less space. Knows no training."""

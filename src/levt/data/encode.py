@@ -53,7 +53,8 @@ class Encoder:
         for record in records:
             if (record.draft is not None) != ("draft" in self.fields):
                 raise InputError(
-                    f"{self.split}, line {record.line}: some examples have a draft, some have none"
+                    f"{self.split}, line {record.line}: some examples have a draft, some have none",
+                    hint="an empty draft will do; files with drafts and files without are prepared apart",
                 )
         rows = {
             field: (self.source if field == "source" else self.target).encode_batch(

@@ -61,7 +61,8 @@ class Split:
                     self.skipped.update(found.skipped)
                     self.elsewhere |= found.sources
             if writer is None or writer.count == 0:
-                raise InputError(f"{self.name}: no usable example in {self.corpora}", hint=self._reasons())
+                files = " ".join(str(file) for corpus in self.corpora for file in corpus.files)
+                raise InputError(f"{self.name}: no usable example in {files}", hint=self._reasons())
             writer.close()
         finally:
             if writer is not None:

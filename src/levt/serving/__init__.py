@@ -1,1 +1,1 @@
-"""The HTTP server and the web editor."""
+"""The HTTP server, its client, and the web editor. Knows no training, and no network: an engine answers."""

@@ -55,7 +55,7 @@ class TrainingConfig:
     keep: int = 2
     """Checkpoints kept, the best apart."""
     average: int = 0
-    """Average the weights of the last so many validations' checkpoints into the final model; 0: the best one."""
+    """At the end judge the mean of the last so many checkpoints too, which are kept for it; 0: only what was judged."""
     max_bad_steps: int = 20
     """Steps with a loss that is not finite after which training stops; they are skipped and counted."""
     log_every: int = 50
@@ -68,7 +68,7 @@ class TrainingConfig:
         for name, least in (
             ("tokens", 16), ("accumulate", 1), ("max_steps", 1), ("warmup", 0), ("validate_every", 1), ("patience", 0),
             ("save_every", 1), ("keep", 1), ("average", 0), ("max_bad_steps", 1),
-            ("log_every", 1), ("seed", 0), ("clip", 0),
+            ("log_every", 1), ("seed", 0), ("clip", 0), ("weight_decay", 0),
         ):  # fmt: skip
             if getattr(self, name) < least:
                 problems.append(f"{name} must be at least {least}, got {getattr(self, name)}")
@@ -85,7 +85,10 @@ class TrainingConfig:
             problems.append(
                 f"micro_batches decides accumulate: set only one, got {self.micro_batches} and {self.accumulate}"
             )
-        for name, known in (("sharding", ("replicate", "shard")), ("backend", ("auto", "nccl", "gloo"))):
+        for name, known in (
+            ("schedule", ("inverse-sqrt", "cosine", "linear")), ("precision", ("auto", "bf16", "fp32")),
+            ("sharding", ("replicate", "shard")), ("backend", ("auto", "nccl", "gloo")),
+        ):  # fmt: skip
             if getattr(self, name) not in known:
                 problems.append(f"{name} must be one of {', '.join(known)}, got {getattr(self, name)!r}")
         raise_all(ConfigError, "training", problems)
