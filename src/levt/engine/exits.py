@@ -9,6 +9,7 @@ from typing import Any
 
 from torch import nn
 
+from levt.engine.native_policy import NativePolicy
 from levt.errors import ConfigError, raise_all
 from levt.policy.config import POLICIES
 from levt.policy.levt import LevT
@@ -16,10 +17,10 @@ from levt.policy.levt import LevT
 
 def leave_early(network: nn.Module, exits: Mapping[str, int]) -> None:
     """Let policies (delete, placeholder, token) leave their towers at these depths, from now on."""
-    if not isinstance(network, LevT):
+    if not isinstance(network, LevT | NativePolicy):
         raise ConfigError(
-            "only LevT run by torch can leave its towers early",
-            hint="--engine torch or cuda; graphs have the exits of their model folder",
+            "only LevT run by torch or by our own code can leave its towers early",
+            hint="--engine torch, cuda or native; graphs have the exits of their model folder",
         )
     problems = []
     for policy, depth in exits.items():

@@ -10,10 +10,14 @@
    and where the input cannot be negative, 255 steps and no 128. */
 
 #include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef __AVX512VNNI__
+#include <time.h>
+#ifdef __SSE__
 #include <immintrin.h>
 #endif
 
@@ -61,6 +65,130 @@ static float *scratch(size_t bytes) {
         if (kept == NULL) { kept_bytes = 0; return NULL; }
     }
     return (float *)kept;
+}
+
+/* ---- threads: a team does one job at a time, each member its columns, its heads or its rows ---- */
+
+#define TEAM 16
+#define PATIENCE 4000 /* Looks before a thread that waits for others lets somebody else have its core. */
+#define REST 20000    /* Looks before a member without a job goes to sleep. */
+
+typedef void (*Job)(void *what, int me, int team);
+
+static struct {
+    pthread_mutex_t busy, door;
+    pthread_cond_t work;
+    atomic_int number, done, arrived, turn;
+    int members, team;
+    Job job;
+    void *what;
+} crew = {.busy = PTHREAD_MUTEX_INITIALIZER, .door = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER};
+
+static inline void pause_a_moment(int looks) {
+    if (looks > PATIENCE) sched_yield();
+#if defined(__x86_64__)
+    else __builtin_ia32_pause();
+#endif
+}
+
+/* All members wait for the last. */
+static void together(int team) {
+    if (team == 1) return;
+    int turn = atomic_load(&crew.turn);
+    if (atomic_fetch_add(&crew.arrived, 1) == team - 1) {
+        atomic_store(&crew.arrived, 0);
+        atomic_store(&crew.turn, turn + 1);
+    } else
+        for (int looks = 0; atomic_load(&crew.turn) == turn; looks++) pause_a_moment(looks);
+}
+
+static void *member(void *given) {
+    int me = (int)(intptr_t)given, seen = 0;
+    for (;;) {
+        for (int looks = 0; atomic_load(&crew.number) == seen && looks < REST; looks++) pause_a_moment(0);
+        if (atomic_load(&crew.number) == seen) {
+            pthread_mutex_lock(&crew.door);
+            while (atomic_load(&crew.number) == seen) pthread_cond_wait(&crew.work, &crew.door);
+            pthread_mutex_unlock(&crew.door);
+        }
+        seen = atomic_load(&crew.number);
+        if (me < crew.team) crew.job(crew.what, me, crew.team);
+        atomic_fetch_add(&crew.done, 1);
+    }
+    return NULL;
+}
+
+/* A child of fork has no members. */
+static void alone(void) {
+    pthread_mutex_init(&crew.busy, NULL);
+    pthread_mutex_init(&crew.door, NULL);
+    pthread_cond_init(&crew.work, NULL);
+    crew.members = 0;
+    atomic_store(&crew.number, 0);
+    atomic_store(&crew.arrived, 0);
+}
+
+/* Do a job with a team, or alone where the others have another one. */
+static void do_job(Job job, void *what, int team) {
+    if (team > TEAM) team = TEAM;
+    if (team <= 1 || pthread_mutex_trylock(&crew.busy)) {
+        job(what, 0, 1);
+        return;
+    }
+    static int told = 0;
+    if (!told) told = pthread_atfork(NULL, NULL, alone) == 0;
+    while (crew.members < team - 1) {
+        pthread_t thread;
+        /* A new member must not take an old job for a new one. */
+        if (atomic_load(&crew.number) || pthread_create(&thread, NULL, member, (void *)(intptr_t)(crew.members + 1))) {
+            team = crew.members + 1;
+            break;
+        }
+        pthread_detach(thread);
+        crew.members++;
+    }
+    crew.job = job, crew.what = what, crew.team = team;
+    atomic_store(&crew.done, 0);
+    pthread_mutex_lock(&crew.door);
+    atomic_fetch_add(&crew.number, 1);
+    pthread_cond_broadcast(&crew.work);
+    pthread_mutex_unlock(&crew.door);
+    job(what, 0, team);
+    for (int looks = 0; atomic_load(&crew.done) < crew.members; looks++) pause_a_moment(looks);
+    pthread_mutex_unlock(&crew.busy);
+}
+
+/* Whether a team pays: where others use the cores, members wait for each other longer than one alone would take. Both
+   ways are timed, and the one that is not used is tried again, less and less often as long as it loses. */
+static struct {
+    _Atomic float alone, team; /* Nanoseconds per unit of work, smoothed; 0: not tried yet. */
+    atomic_int since, patience;
+} worth = {.patience = 16};
+
+static double nanoseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1e9 + now.tv_nsec;
+}
+
+static int team_pays(void) {
+    float alone = worth.alone, team = worth.team;
+    if (team == 0) return 1;
+    if (alone == 0) return 0;
+    int pays = team < alone;
+    if (atomic_fetch_add(&worth.since, 1) < worth.patience) return pays;
+    worth.since = 0;
+    return !pays;
+}
+
+static void timed(int as_team, double took, float work) {
+    _Atomic float *kept = as_team ? &worth.team : &worth.alone;
+    float found = took / work, before = *kept;
+    int first = before == 0, paid = worth.team < worth.alone;
+    *kept = first ? found : 0.75f * before + 0.25f * found;
+    if (first) return;
+    if (as_team && !paid) worth.patience = worth.team < worth.alone ? 16 : (worth.patience < 512 ? 2 * worth.patience : 512);
+    if (!as_team && paid) worth.patience = worth.team < worth.alone ? (worth.patience < 512 ? 2 * worth.patience : 512) : 16;
 }
 
 static inline float fast_exp(float x) {
@@ -162,15 +290,18 @@ static size_t linear_bytes(const Linear *l, int rows) {
     return (size_t)rows * ((l->in + 3) / 4 * 4 + sizeof(float)) + 128;
 }
 
-/* out[rows][lo] = x W + b; `work` has linear_bytes. */
-static void linear(const Linear *l, const float *x, size_t lx, int rows, int positive, float *out, size_t lo, void *work) {
+/* out[rows][lo] = x W + b, the columns from `from` to `end` of each of `parts` equal parts; `work` has linear_bytes. */
+static void linear(const Linear *l, const float *x, size_t lx, int rows, int positive, int parts, int from, int end,
+                   float *out, size_t lo, void *work) {
     size_t stride = (l->in + 3) / 4 * 4;
     float *scale = work;
     uint8_t *q = (uint8_t *)work + ((size_t)rows * sizeof(float) + 63) / 64 * 64;
     if (l->bytes) quantise(x, rows, l->in, lx, positive, q, stride, scale);
     int tiles = (rows + TILE - 1) / TILE, tile = tiles ? (rows + tiles - 1) / tiles : 1;
-    for (int first = 0; first < l->out; first += PANEL) {
-        int count = l->out - first < PANEL ? l->out - first : PANEL;
+    int panels = (end - from + PANEL - 1) / PANEL, apart = l->out / parts;
+    for (int p = 0; p < parts * panels; p++) {
+        int first = p / panels * apart + from + p % panels * PANEL, last = p / panels * apart + end;
+        int count = last - first < PANEL ? last - first : PANEL;
         for (int r0 = 0; r0 < rows; r0 += tile) {
             int R = rows - r0 < tile ? rows - r0 : tile;
             if (l->bytes) {
@@ -218,22 +349,50 @@ static void linear(const Linear *l, const float *x, size_t lx, int rows, int pos
 #define LANES 16
 #define QUERIES 4
 
-/* out[n][h e] = softmax(q kᵀ) v for one row; queries have the 1/√e already. `work`: (e + QUERIES) × m, rounded up. */
-static void attend(const float *q, size_t lq, int n, const float *k, const float *v, size_t lk, int m, int heads, int e,
-                   float *out, size_t lo, float *work) {
+/* turned[x][j] = k[j][x] for m keys of e numbers, `wide` apart; the rest is 0. */
+static void turn(const float *k, size_t lk, int m, int e, float *turned, int wide) {
+    int j = 0;
+#ifdef __SSE__
+    for (; j + 4 <= m && e % 4 == 0; j += 4)
+        for (int x = 0; x < e; x += 4) {
+            __m128 a = _mm_loadu_ps(k + j * lk + x), b = _mm_loadu_ps(k + (j + 1) * lk + x);
+            __m128 c = _mm_loadu_ps(k + (j + 2) * lk + x), d = _mm_loadu_ps(k + (j + 3) * lk + x);
+            _MM_TRANSPOSE4_PS(a, b, c, d);
+            float *to = turned + x * wide + j;
+            _mm_storeu_ps(to, a);
+            _mm_storeu_ps(to + wide, b);
+            _mm_storeu_ps(to + 2 * wide, c);
+            _mm_storeu_ps(to + 3 * wide, d);
+        }
+#endif
+    for (; j < m; j++)
+        for (int x = 0; x < e; x++) turned[x * wide + j] = k[j * lk + x];
+    for (; j < wide; j++)
+        for (int x = 0; x < e; x++) turned[x * wide + j] = 0;
+}
+
+/* out[n][h e] = softmax(q kᵀ) v for one row and some heads; queries have the 1/√e already. `work`: (e + QUERIES) × m,
+   rounded up. */
+static void attend(const float *q, size_t lq, int n, const float *k, const float *v, size_t lk, int m, int head, int heads,
+                   int e, float *out, size_t lo, float *work) {
     int wide = (m + LANES - 1) / LANES * LANES;
     float *turned = work, *scores = work + (size_t)e * wide;
-    for (int h = 0; h < heads; h++) {
-        const float *kh = k + h * e, *vh = v + h * e;
-        for (int x = 0; x < e; x++) {
-            for (int j = 0; j < m; j++) turned[x * wide + j] = kh[j * lk + x];
-            for (int j = m; j < wide; j++) turned[x * wide + j] = 0;
-        }
+    for (int h = head; h < heads; h++) {
+        const float *vh = v + h * e;
+        turn(k + h * e, lk, m, e, turned, wide);
         for (int i0 = 0; i0 < n; i0 += QUERIES) {
             int count = n - i0 < QUERIES ? n - i0 : QUERIES;
             const float *qs[QUERIES];
             for (int i = 0; i < QUERIES; i++) qs[i] = q + (i0 + (i < count ? i : 0)) * lq + h * e;
             for (int j0 = 0; j0 < wide; j0 += LANES) {
+#ifdef __AVX512F__
+                __m512 acc[QUERIES] = {_mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps()};
+                for (int x = 0; x < e; x++) {
+                    __m512 t = _mm512_loadu_ps(turned + x * wide + j0);
+                    for (int i = 0; i < QUERIES; i++) acc[i] = _mm512_fmadd_ps(_mm512_set1_ps(qs[i][x]), t, acc[i]);
+                }
+                for (int i = 0; i < QUERIES; i++) _mm512_storeu_ps(scores + i * wide + j0, acc[i]);
+#else
                 float acc[QUERIES][LANES];
                 memset(acc, 0, sizeof acc);
                 for (int x = 0; x < e; x++) {
@@ -242,19 +401,32 @@ static void attend(const float *q, size_t lq, int n, const float *k, const float
                         for (int j = 0; j < LANES; j++) acc[i][j] += qs[i][x] * t[j];
                 }
                 for (int i = 0; i < QUERIES; i++) memcpy(scores + i * wide + j0, acc[i], sizeof acc[i]);
+#endif
             }
             for (int i = 0; i < count; i++) {
                 float *s = scores + i * wide, *o = out + (i0 + i) * lo + h * e, most = s[0], sum = 0;
                 for (int j = 0; j < m; j++) most = s[j] > most ? s[j] : most;
-                for (int j = 0; j < m; j++) { s[j] = fast_exp(s[j] - most); sum += s[j]; }
-                for (int x = 0; x < e; x++) o[x] = 0;
-                for (int j = 0; j < m; j++) {
-                    float p = s[j];
-                    const float *from = vh + j * lk;
-                    for (int x = 0; x < e; x++) o[x] += p * from[x];
-                }
+                for (int j = m; j < wide; j++) s[j] = -1e30f;
+                for (int j = 0; j < wide; j++) s[j] = fast_exp(s[j] - most);
+                for (int j = 0; j < m; j++) sum += s[j];
                 float by = 1.0f / sum;
-                for (int x = 0; x < e; x++) o[x] *= by;
+                int x = 0;
+#ifdef __AVX512F__
+                for (; x + 64 <= e; x += 64) {
+                    __m512 acc[4] = {_mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps()};
+                    for (int j = 0; j < m; j++) {
+                        __m512 p = _mm512_set1_ps(s[j]);
+                        for (int c = 0; c < 4; c++)
+                            acc[c] = _mm512_fmadd_ps(p, _mm512_loadu_ps(vh + j * lk + x + 16 * c), acc[c]);
+                    }
+                    for (int c = 0; c < 4; c++) _mm512_storeu_ps(o + x + 16 * c, _mm512_mul_ps(acc[c], _mm512_set1_ps(by)));
+                }
+#endif
+                for (; x < e; x++) {
+                    float sum_x = 0;
+                    for (int j = 0; j < m; j++) sum_x += s[j] * vh[j * lk + x];
+                    o[x] = sum_x * by;
+                }
             }
         }
     }
@@ -289,111 +461,233 @@ static const float *before(const Stack *s, const Norm *norm, const float *x, flo
     return room;
 }
 
-/* Some whole rows through the first `depth` blocks. kv[i]: of row i, for every layer, [s][2 d] keys and values. */
-static int blocks(const Stack *s, int depth, int rows, const int32_t *begin, float *x, const float *const *kv,
-                  const int32_t *sources) {
-    int places = begin[rows] - begin[0], longest = 0, d = s->width, e = d / s->heads;
-    for (int i = 0; i < rows; i++) {
-        int n = begin[i + 1] - begin[i];
-        longest = n > longest ? n : longest;
-        if (s->cross) longest = sources[i] > longest ? sources[i] : longest;
-    }
-    int most_in = s->hidden > d ? s->hidden : d, wide = (longest + LANES - 1) / LANES * LANES;
-    Linear largest = {.in = most_in};
-    size_t wider = s->hidden > 3 * d ? s->hidden : 3 * d;
-    size_t need = (size_t)places * (wider + 3 * d) * sizeof(float) + linear_bytes(&largest, places) +
-                  (size_t)(e + QUERIES) * wide * sizeof(float) + 4 * 64;
-    float *inner = scratch(need);
-    if (inner == NULL) return 1;
-    float *seen = inner + places * wider, *room = seen + (size_t)places * d, *sub = room + (size_t)places * d;
-    float *turned = sub + (size_t)places * d;
-    void *work = turned + (((size_t)(e + QUERIES) * wide + 15) / 16 * 16);
+/* What the blocks of some whole rows need beside their states: the first three are the team's, the rest each one's. */
+typedef struct {
+    float *inner, *seen, *sub, *room, *turned;
+    void *work;
+} Desk;
+
+typedef struct {
+    const Stack *s;
+    int depth, rows;
+    const int32_t *begin, *tokens;
+    float *x;
+    const float *const *kv;
+    const int32_t *sources;
+    Desk shared;
+    atomic_int trouble;
+} Pass;
+
+static size_t wider(const Stack *s) { return s->hidden > 3 * s->width ? s->hidden : 3 * s->width; }
+
+/* Bytes of a desk for rows; those of the shared part come first. */
+static size_t desk_bytes(const Stack *s, int places, int longest, int shared, int own) {
+    size_t wide = (longest + LANES - 1) / LANES * LANES, e = s->width / s->heads;
+    Linear largest = {.in = s->hidden > s->width ? s->hidden : s->width};
+    return (shared ? places * (wider(s) + 2 * (size_t)s->width) * sizeof(float) : 0) +
+           (own ? (2 * (size_t)places * s->width + (e + QUERIES) * wide) * sizeof(float) + linear_bytes(&largest, places) : 0) +
+           8 * 64;
+}
+
+static void embed(const Stack *s, int rows, const int32_t *begin, const int32_t *tokens, float *x) {
+    size_t d = s->width;
+    for (int i = 0; i < rows; i++)
+        for (int at = begin[i]; at < begin[i + 1]; at++, x += d) {
+            const float *from = s->table + tokens[at] * d, *place = s->positions + (at - begin[i]) * d;
+            if (s->positions_here) for (size_t c = 0; c < d; c++) x[c] = from[c] * s->scale + place[c];
+            else for (size_t c = 0; c < d; c++) x[c] = from[c] * s->scale;
+            if (s->embed_norm.here) normalise(&s->embed_norm, d, x, NULL, x);
+        }
+}
+
+/* Whole rows through the first blocks, x being their embedding. Members of a team each have an x of their own and
+   compute it in full; they share the columns of products, and the heads, and meet where all columns are needed.
+   kv[i]: of row i, for every layer, [s][2 d] keys and values. */
+static void blocks(const Stack *s, int depth, int rows, const int32_t *begin, float *x, const float *const *kv,
+                   const int32_t *sources, const Desk *k, int me, int team) {
+    int places = begin[rows] - begin[0], d = s->width, e = d / s->heads;
+    int lo = d / team * me, hi = d / team * (me + 1), head = s->heads / team * me, heads = s->heads / team * (me + 1);
+    int f = s->hidden / team * me, g = s->hidden / team * (me + 1);
     for (int at = 0; at < depth; at++) {
         const Layer *l = s->layers + at;
-        const float *in = before(s, &l->self_norm, x, room, places);
-        linear(&l->qkv, in, d, places, 0, inner, 3 * d, work);
+        const float *in = before(s, &l->self_norm, x, k->room, places);
+        /* A team has widths of whole panels; alone, panels may begin anywhere in the three parts. */
+        if (team == 1) linear(&l->qkv, in, d, places, 0, 1, 0, 3 * d, k->inner, 3 * d, k->work);
+        else linear(&l->qkv, in, d, places, 0, 3, lo, hi, k->inner, 3 * d, k->work);
         for (int i = 0; i < rows; i++) {
             size_t from = begin[i] - begin[0];
             int n = begin[i + 1] - begin[i];
-            const float *q = inner + from * 3 * d;
-            attend(q, 3 * d, n, q + d, q + 2 * d, 3 * d, n, s->heads, e, seen + from * d, d, turned);
+            const float *q = k->inner + from * 3 * d;
+            attend(q, 3 * d, n, q + d, q + 2 * d, 3 * d, n, head, heads, e, k->seen + from * d, d, k->turned);
         }
-        linear(&l->out, seen, d, places, 0, sub, d, work);
-        after(s, &l->self_norm, x, sub, places);
+        together(team);
+        linear(&l->out, k->seen, d, places, 0, 1, lo, hi, k->sub, d, k->work);
+        together(team);
+        after(s, &l->self_norm, x, k->sub, places);
         if (s->cross) {
-            in = before(s, &l->cross_norm, x, room, places);
-            linear(&l->query, in, d, places, 0, inner, d, work);
+            in = before(s, &l->cross_norm, x, k->room, places);
+            linear(&l->query, in, d, places, 0, 1, lo, hi, k->inner, d, k->work);
             for (int i = 0; i < rows; i++) {
                 size_t from = begin[i] - begin[0];
-                const float *k = kv[i] + (size_t)at * sources[i] * 2 * d;
-                attend(inner + from * d, d, begin[i + 1] - begin[i], k, k + d, 2 * d, sources[i], s->heads, e,
-                       seen + from * d, d, turned);
+                const float *key = kv[i] + (size_t)at * sources[i] * 2 * d;
+                attend(k->inner + from * d, d, begin[i + 1] - begin[i], key, key + d, 2 * d, sources[i], head, heads, e,
+                       k->seen + from * d, d, k->turned);
             }
-            linear(&l->cross_out, seen, d, places, 0, sub, d, work);
-            after(s, &l->cross_norm, x, sub, places);
+            together(team);
+            linear(&l->cross_out, k->seen, d, places, 0, 1, lo, hi, k->sub, d, k->work);
+            together(team);
+            after(s, &l->cross_norm, x, k->sub, places);
         }
-        in = before(s, &l->feed_norm, x, room, places);
-        linear(&l->into, in, d, places, 0, inner, s->hidden, work);
-        activate(s->activation, inner, (size_t)places * s->hidden);
-        linear(&l->back, inner, s->hidden, places, s->activation == 0, sub, d, work);
-        after(s, &l->feed_norm, x, sub, places);
+        in = before(s, &l->feed_norm, x, k->room, places);
+        linear(&l->into, in, d, places, 0, 1, f, g, k->inner, s->hidden, k->work);
+        if (team == 1) activate(s->activation, k->inner, (size_t)places * s->hidden);
+        else for (int i = 0; i < places; i++) activate(s->activation, k->inner + (size_t)i * s->hidden + f, g - f);
+        together(team);
+        linear(&l->back, k->inner, s->hidden, places, s->activation == 0, 1, lo, hi, k->sub, d, k->work);
+        together(team);
+        after(s, &l->feed_norm, x, k->sub, places);
     }
     if (s->norm.here)
         for (int i = 0; i < places; i++) normalise(&s->norm, d, x + (size_t)i * d, NULL, x + (size_t)i * d);
-    return 0;
+}
+
+static int longest_of(const Pass *p, int first, int last) {
+    int longest = 0;
+    for (int i = first; i < last; i++) {
+        int n = p->begin[i + 1] - p->begin[i];
+        longest = n > longest ? n : longest;
+        if (p->s->cross) longest = p->sources[i] > longest ? p->sources[i] : longest;
+    }
+    return longest;
+}
+
+static char *aligned(char *at) { return (char *)(((uintptr_t)at + 63) / 64 * 64); }
+
+static void lay_shared(Desk *k, const Stack *s, int places, char *room) {
+    k->inner = (float *)aligned(room);
+    k->seen = (float *)aligned((char *)(k->inner + places * wider(s)));
+    k->sub = (float *)aligned((char *)(k->seen + (size_t)places * s->width));
+}
+
+/* The own part; gives the place of an x of one's own. */
+static float *lay_own(Desk *k, const Stack *s, int places, int longest, char *room) {
+    size_t wide = (longest + LANES - 1) / LANES * LANES, d = s->width;
+    float *x = (float *)aligned(room);
+    k->room = (float *)aligned((char *)(x + places * d));
+    k->turned = (float *)aligned((char *)(k->room + places * d));
+    k->work = aligned((char *)(k->turned + (d / s->heads + QUERIES) * wide));
+    return x;
+}
+
+/* All members through all rows, each its columns. */
+static void in_columns(void *what, int me, int team) {
+    Pass *p = what;
+    const Stack *s = p->s;
+    int places = p->begin[p->rows] - p->begin[0], longest = longest_of(p, 0, p->rows);
+    size_t first = me == 0 ? desk_bytes(s, places, longest, 1, 0) : 0;
+    char *room = (char *)scratch(first + desk_bytes(s, places, longest, 0, 1));
+    if (room == NULL) atomic_store(&p->trouble, 1);
+    else if (me == 0) lay_shared(&p->shared, s, places, room);
+    together(team);
+    if (atomic_load(&p->trouble)) return;
+    Desk k = p->shared;
+    float *own = lay_own(&k, s, places, longest, room + first), *x = me == 0 ? p->x : own;
+    embed(s, p->rows, p->begin, p->tokens, x);
+    blocks(s, p->depth, p->rows, p->begin, x, p->kv, p->sources, &k, me, team);
+}
+
+/* Each member its rows, in groups. */
+static void in_rows(void *what, int me, int team) {
+    Pass *p = what;
+    const Stack *s = p->s;
+    int all = p->begin[p->rows], row = 0;
+    for (int group = 0; row < p->rows; group++) {
+        int first = row, room_left = all / team < GROUP ? all / team + 1 : GROUP;
+        for (row++; row < p->rows && p->begin[row + 1] - p->begin[first] <= room_left; row++) {}
+        if (group % team != me) continue;
+        int places = p->begin[row] - p->begin[first], longest = longest_of(p, first, row);
+        size_t shared = desk_bytes(s, places, longest, 1, 0);
+        char *room = (char *)scratch(shared + desk_bytes(s, places, longest, 0, 1));
+        if (room == NULL) { atomic_store(&p->trouble, 1); return; }
+        Desk k;
+        lay_shared(&k, s, places, room);
+        lay_own(&k, s, places, longest, room + shared);
+        float *x = p->x + (size_t)p->begin[first] * s->width;
+        embed(s, row - first, p->begin + first, p->tokens, x);
+        blocks(s, p->depth, row - first, p->begin + first, x, p->kv ? p->kv + first : NULL,
+               p->sources ? p->sources + first : NULL, &k, 0, 1);
+    }
 }
 
 /* ---- what Python calls; 1 means that there was no memory ---- */
 
 /* Tokens of rows → their states after `depth` blocks, closed by the last normalisation where there is one. */
 int levt_states(const Stack *s, int depth, int rows, const int32_t *begin, const int32_t *tokens, float *x,
-                const float *const *kv, const int32_t *sources) {
-    size_t d = s->width;
-    for (int i = 0; i < rows; i++)
-        for (int at = begin[i]; at < begin[i + 1]; at++) {
-            const float *from = s->table + tokens[at] * d, *place = s->positions + (at - begin[i]) * d;
-            float *to = x + at * d;
-            if (s->positions_here) for (size_t c = 0; c < d; c++) to[c] = from[c] * s->scale + place[c];
-            else for (size_t c = 0; c < d; c++) to[c] = from[c] * s->scale;
-            if (s->embed_norm.here) normalise(&s->embed_norm, d, to, NULL, to);
+                const float *const *kv, const int32_t *sources, int threads) {
+    Pass p = {.s = s, .depth = depth, .rows = rows, .begin = begin, .tokens = tokens, .x = x, .kv = kv, .sources = sources};
+    int team = threads < TEAM ? threads : TEAM;
+    if (rows >= 2 * team) do_job(in_rows, &p, team);
+    else {
+        while (team > 1 && (s->width % (team * PANEL) || s->hidden % (team * PANEL) || s->heads % team)) team--;
+        int choice = team > 1, as_team = choice && team_pays();
+        double began = nanoseconds();
+        do_job(in_columns, &p, as_team ? team : 1);
+        /* A pass costs something for its weights and something for each place. */
+        if (choice) timed(as_team, nanoseconds() - began, (float)depth * (begin[rows] + 4));
+    }
+    return atomic_load(&p.trouble);
+}
+
+/* Linear maps of the same rows, and what is made of the scores. */
+typedef struct {
+    const Linear *l;
+    int maps, rows, without, first;
+    size_t lx;
+    const float *x;
+    float *out;
+    int32_t *best;
+    float *logp;
+    atomic_int trouble;
+} Map;
+
+static void choose(const Map *m, int r) {
+    int classes = m->l->out;
+    float *s = m->out + (size_t)r * classes, most = -1e30f, sum = 0, top = -1e30f;
+    if (m->without >= 0) s[m->without] = -1e30f;
+    for (int c = 0; c < classes; c++) most = s[c] > most ? s[c] : most;
+    for (int c = 0; c < classes; c++) sum += fast_exp(s[c] - most);
+    for (int c = m->first; c < classes; c++) top = s[c] > top ? s[c] : top;
+    int at = m->first;
+    while (at < classes - 1 && s[at] != top) at++;
+    m->best[r] = at;
+    m->logp[r] = s[at] - most - logf(sum);
+    float all = most + logf(sum);
+    for (int c = 0; c < classes; c++) s[c] -= all;
+}
+
+static void map_rows(void *what, int me, int team) {
+    Map *m = what;
+    void *work = scratch(linear_bytes(m->l, m->rows));
+    if (work == NULL) atomic_store(&m->trouble, 1);
+    else
+        for (int i = 0; i < m->maps; i++) {
+            const Linear *l = m->l + i;
+            int panels = (l->out + PANEL - 1) / PANEL, from = panels * me / team * PANEL, end = panels * (me + 1) / team * PANEL;
+            end = end < l->out ? end : l->out;
+            linear(l, m->x, m->lx, m->rows, 0, 1, from, end, m->out + (size_t)i * m->rows * l->out, l->out, work);
         }
-    for (int first = 0, next; first < rows; first = next) {
-        for (next = first + 1; next < rows && begin[next + 1] - begin[first] <= GROUP; next++) {}
-        if (blocks(s, depth, next - first, begin + first, x + begin[first] * d, kv ? kv + first : NULL,
-                   sources ? sources + first : NULL))
-            return 1;
-    }
-    return 0;
+    if (m->best == NULL) return;
+    together(team);
+    for (int r = m->rows * me / team; r < m->rows * (me + 1) / team; r++) choose(m, r);
 }
 
-/* A linear map of rows. */
-int levt_linear(const Linear *l, int rows, const float *x, float *out) {
-    void *work = scratch(linear_bytes(l, rows));
-    if (work == NULL) return 1;
-    linear(l, x, l->in, rows, 0, out, l->out, work);
-    return 0;
-}
-
-/* Scores of each count in each gap: neighbours joined, [places − 1][2 d] · Bᵀ; gaps between two rows mean nothing. */
-int levt_gaps(const Linear *l, int places, const float *h, float *out) {
-    /* Two neighbours lie side by side already: a gap is a row of twice the width that begins at its left one. */
-    linear(l, h, l->in / 2, places - 1, 0, out, l->out, NULL);
-    return 0;
-}
-
-/* Scores → log π over all but one class, in place; the best class from `first` on, and its log π. */
-void levt_choose(int rows, int classes, int without, int first, float *scores, int32_t *best, float *logp) {
-    for (int r = 0; r < rows; r++) {
-        float *s = scores + (size_t)r * classes, most = -1e30f, sum = 0, top = -1e30f;
-        if (without >= 0) s[without] = -1e30f;
-        for (int c = 0; c < classes; c++) most = s[c] > most ? s[c] : most;
-        for (int c = 0; c < classes; c++) sum += fast_exp(s[c] - most);
-        float all = most + logf(sum);
-        for (int c = first; c < classes; c++) top = s[c] > top ? s[c] : top;
-        int at = first;
-        while (at < classes - 1 && s[at] != top) at++;
-        best[r] = at;
-        logp[r] = s[at] - all;
-        for (int c = 0; c < classes; c++) s[c] -= all;
-    }
+/* out[maps][rows][out] = x W + b for maps of one shape; rows of x begin `lx` numbers after each other. Where `best` is
+   given, scores become log π over all classes but `without`; best: the best class from `first` on; logp: its log π. */
+int levt_map(const Linear *l, int maps, int rows, const float *x, int lx, float *out, int without, int first,
+             int32_t *best, float *logp, int threads) {
+    Map m = {.l = l, .maps = maps, .rows = rows, .without = without, .first = first, .lx = lx, .x = x, .out = out,
+             .best = best, .logp = logp};
+    double work = (double)l->in * l->out * maps * rows;
+    do_job(map_rows, &m, work < 1e6 || worth.team >= worth.alone ? 1 : threads);
+    return atomic_load(&m.trouble);
 }

@@ -21,10 +21,13 @@ from levt.errors import ConfigError
 
 SOURCE = Path(__file__).with_name("native.c")
 # Sums may be ordered anew, as every library of matrices does; -ffast-math itself would change the whole process.
-FLAGS = (
-    "-O3 -march=native -shared -fPIC -fno-math-errno -fno-trapping-math -fassociative-math -fno-signed-zeros "
-    "-ffinite-math-only -freciprocal-math"
-).split()
+FLAGS = [
+    *("-O3", "-march=native", "-pthread", "-shared", "-fPIC", "-fno-math-errno", "-fno-trapping-math"),
+    *("-fassociative-math", "-fno-signed-zeros", "-ffinite-math-only", "-freciprocal-math"),
+]
+
+if platform.machine() in ("x86_64", "AMD64"):
+    FLAGS.append("-mprefer-vector-width=512")
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -68,8 +71,8 @@ class Stack(ctypes.Structure):
 
 def address(array: Array) -> int:
     """Where the numbers of an array lie; who asks keeps the array."""
-    assert array.flags.c_contiguous
-    return array.ctypes.data
+    place: int = array.__array_interface__["data"][0]
+    return place
 
 
 def compiler() -> str:
@@ -94,13 +97,13 @@ def library() -> Any:
     try:
         found = ctypes.CDLL(str(place))
     except OSError as error:
-        raise ConfigError(f"{place} cannot be loaded: {error}", hint="remove it, and it is built anew") from error
+        raise ConfigError(
+            f"{place} cannot be loaded: {error}", hint="remove it, and it is built anew"
+        ) from error
     i, p = ctypes.c_int, ctypes.c_void_p
     for name, kinds in (
-        ("levt_states", [p, i, i, p, p, p, p, p]),
-        ("levt_linear", [p, i, p, p]),
-        ("levt_gaps", [p, i, p, p]),
-        ("levt_choose", [i, i, i, i, p, p, p]),
+        ("levt_states", [p, i, i, p, p, p, p, p, i]),
+        ("levt_map", [p, i, i, p, i, p, i, i, p, p, i]),
     ):
         getattr(found, name).argtypes = kinds
     return found
@@ -125,7 +128,10 @@ def build(place: Path) -> None:
         with tempfile.TemporaryDirectory(dir=place.parent) as folder:
             new = Path(folder) / place.name
             done = subprocess.run(
-                [command, *FLAGS, "-o", str(new), str(SOURCE), "-lm"], capture_output=True, text=True, check=False
+                [command, *FLAGS, "-o", str(new), str(SOURCE), "-lm"],
+                capture_output=True,
+                text=True,
+                check=False,
             )
             if done.returncode:
                 raise ConfigError(
@@ -135,5 +141,6 @@ def build(place: Path) -> None:
             new.replace(place)
     except OSError as error:
         raise ConfigError(
-            f"the engine native cannot be built in {place.parent}: {error}", hint="XDG_CACHE_HOME moves the cache"
+            f"the engine native cannot be built in {place.parent}: {error}",
+            hint="XDG_CACHE_HOME moves the cache",
         ) from error

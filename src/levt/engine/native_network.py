@@ -5,7 +5,6 @@ Bytes as in ``onnx_linear``; the classifiers of delete and placeholder are small
 
 import ctypes
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +12,7 @@ from torch import Tensor, nn
 
 from levt.engine.native_library import Array, Layer, Linear, Norm, Stack, address, library
 from levt.engine.onnx_linear import quantised
+from levt.errors import InputError
 from levt.policy.blocks import Block
 from levt.policy.config import POLICIES, Policy
 from levt.policy.decoder import Tower
@@ -26,39 +26,34 @@ ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "silu", "tanh")
 NativePrecision = Literal["float32", "int8"]
 
 
-@dataclass(frozen=True)
 class Source:
-    """An encoded source: for each tower keys and values of its layers, [l, s, 2 d]."""
+    """An encoded source: for each tower keys and values of its layers, [l, s, 2 d], and their addresses."""
 
-    length: int
-    kv: Mapping[str, Array]
+    __slots__ = ("kv", "length", "places")
 
-
-@dataclass(frozen=True)
-class Stage:
-    """Where a policy stands."""
-
-    tower: str
-    stack: Stack
-    depth: int
+    def __init__(self, length: int, kv: Mapping[str, Array]) -> None:
+        self.length, self.kv = length, kv
+        self.places = {name: address(array) for name, array in kv.items()}
 
 
 class Packed:
     """A network in panels; holds what the structures of C point to."""
 
-    def __init__(self, network: LevT, precision: NativePrecision) -> None:
+    def __init__(self, network: LevT, precision: NativePrecision, threads: int = 1) -> None:
         self.library, self._kept = library(), list[Any]()
         self._activation = ACTIVATIONS.index(network.config.activation)
+        self.threads = threads
         self._bytes = precision == "int8"
         config = network.config
-        self.width, self.vocabulary, self.counts = config.width, config.target_vocabulary, config.max_count + 1
+        self.width, self.vocabulary = config.width, config.target_vocabulary
+        self.source_vocabulary, self.max_length = config.source_vocabulary, config.max_length
         self.encoder_width = config.of_encoder("width")
         encoder = network.encoder
 
         self.encoder = self._stack(encoder.blocks, encoder.embed, network.source_table, encoder.norm)
         self.encoder_depth = len(encoder.blocks)
         self.towers: dict[str, Stack] = {}
-        self.memory: dict[str, list[Linear]] = {}
+        self.memory: dict[str, Any] = {}
         for tower in network.towers.values():
             if tower.name in self.towers:
                 continue
@@ -75,23 +70,18 @@ class Packed:
 
     def encode(self, sources: Sequence[Sequence[int]]) -> list[Source]:
         """Read sources, boundaries counted."""
-        begin, tokens = flat(sources)
+        if not sources:
+            return []
+        begin, tokens = self._checked(sources, self.source_vocabulary)
         x = np.empty((len(tokens), self.encoder_width), np.float32)
-        self._check(
-            self.library.levt_states(
-                ctypes.byref(self.encoder), self.encoder_depth, len(sources), address(begin), address(tokens),
-                address(x), None, None,
-            )
+        self._run(
+            self.library.levt_states,
+            ctypes.byref(self.encoder), self.encoder_depth, len(sources), begin, tokens, x, None, None,
         )  # fmt: skip
         found = []
         for i, source in enumerate(sources):
-            rows, kv = x[begin[i] : begin[i + 1]], {}
-            for name, layers in self.memory.items():
-                kv[name] = np.empty((len(layers), len(source), 2 * self.width), np.float32)
-                for linear, out in zip(layers, kv[name], strict=True):
-                    self._check(
-                        self.library.levt_linear(ctypes.byref(linear), len(source), address(rows), address(out))
-                    )
+            rows = x[begin[i] : begin[i + 1]]
+            kv = {name: self._mapped(layers, len(layers), rows) for name, layers in self.memory.items()}
             found.append(Source(len(source), kv))
         return found
 
@@ -99,48 +89,79 @@ class Packed:
         self, sources: Sequence[Source], rows: Sequence[Sequence[int]], tower: str, depth: int
     ) -> Array:
         """Flat states of rows (boundaries counted) after so many blocks of a tower."""
-        begin, tokens = flat(rows)
+        begin, tokens = self._checked(rows, self.vocabulary)
         x = np.empty((len(tokens), self.width), np.float32)
-        kv = (ctypes.c_void_p * len(rows))(*(address(source.kv[tower]) for source in sources))
-        lengths = np.asarray([source.length for source in sources], np.int32)
-        self._check(
-            self.library.levt_states(
-                ctypes.byref(self.towers[tower]), depth, len(rows), address(begin), address(tokens), address(x),
-                kv, address(lengths),
-            )
+        kv = (ctypes.c_void_p * len(rows))(*[source.places[tower] for source in sources])
+        lengths = (ctypes.c_int32 * len(rows))(*[source.length for source in sources])
+        self._run(
+            self.library.levt_states,
+            ctypes.byref(self.towers[tower]), depth, len(rows), begin, tokens, x, kv, lengths,
         )  # fmt: skip
         return x
 
     def delete_scores(self, h: Array) -> Array:
         """Scores of keeping (0) and deleting (1) each place."""
-        return self._mapped(self.delete_head, h)
+        found: Array = self._mapped(self.delete_head, 1, h)[0]
+        return found
 
     def placeholder_scores(self, h: Array) -> Array:
         """Scores of each count between each place and the next; between two rows they mean nothing."""
-        found = np.empty((len(h) - 1, self.counts), np.float32)
-        self.library.levt_gaps(ctypes.byref(self.placeholder_head), len(h), address(h), address(found))
+        # Neighbours lie side by side: a gap is a row of twice the width that begins with its left one.
+        found: Array = self._mapped(self.placeholder_head, 1, h, rows=len(h) - 1)[0]
         return found
+
+    def count_scores(self, h: Array) -> tuple[Array, Array, Array]:
+        """Of each gap (those between two rows mean nothing) the log π^plh of all counts, the best, and its log π."""
+        best, logp = np.empty(len(h) - 1, np.int32), np.empty(len(h) - 1, np.float32)
+        scores = self._mapped(
+            self.placeholder_head, 1, h, rows=len(h) - 1, best=best, logp=logp, without=-1, first=0
+        )
+        return scores[0], best, logp
 
     def token_scores(self, h: Array) -> tuple[Array, Array, Array]:
         """Of each place the log π^tok of all tokens, the best that may be written, and its log π."""
-        scores = self._mapped(self.token_head, h)
-        return scores, *self.choose(scores, without=PLH, first=len(SPECIALS))
+        best, logp = np.empty(len(h), np.int32), np.empty(len(h), np.float32)
+        return self._mapped(self.token_head, 1, h, best=best, logp=logp)[0], best, logp
 
-    def choose(self, scores: Array, *, without: int = -1, first: int = 0) -> tuple[Array, Array]:
-        """Normalise scores in place; the best class from ``first`` on, and its log π."""
-        best, logp = np.empty(len(scores), np.int32), np.empty(len(scores), np.float32)
-        self.library.levt_choose(
-            *scores.shape, without, first, address(scores), address(best), address(logp)
-        )
-        return best, logp
-
-    def _mapped(self, linear: Linear, x: Array) -> Array:
-        found = np.empty((len(x), linear.outputs), np.float32)
-        self._check(self.library.levt_linear(ctypes.byref(linear), len(x), address(x), address(found)))
+    def _mapped(
+        self,
+        linear: Any,
+        maps: int,
+        x: Array,
+        *,
+        rows: int | None = None,
+        best: Array | None = None,
+        logp: Array | None = None,
+        without: int = PLH,
+        first: int = len(SPECIALS),
+    ) -> Array:
+        one = linear if isinstance(linear, Linear) else linear[0]
+        rows = len(x) if rows is None else rows
+        found = np.empty((maps, rows, one.outputs), np.float32)
+        self._run(
+            self.library.levt_map, ctypes.byref(linear), maps, rows, x, x.shape[1], found, without, first, best, logp
+        )  # fmt: skip
         return found
 
-    def _check(self, trouble: int) -> None:
-        if trouble:
+    def _checked(self, rows: Sequence[Sequence[int]], vocabulary: int) -> tuple[Array, Array]:
+        """Flat rows: C looks up whatever it is given."""
+        begin, tokens = [0], list[int]()
+        for row in rows:
+            tokens += row
+            begin.append(len(tokens))
+        longest = max(map(len, rows))
+        if longest > self.max_length:
+            raise InputError(
+                f"a sequence may have at most {self.max_length} tokens with its boundaries, got {longest}",
+                hint="split the text, or train a model with a larger max_length",
+            )
+        if min(tokens) < 0 or max(tokens) >= vocabulary:
+            raise IndexError(f"a token must be between 0 and {vocabulary - 1}")
+        return np.array(begin, np.int32), np.array(tokens, np.int32)
+
+    def _run(self, function: Any, *given: Any) -> None:
+        """Call C; arrays are given by their addresses."""
+        if function(*[address(one) if isinstance(one, np.ndarray) else one for one in given], self.threads):
             raise MemoryError("no memory for a pass of the engine native")
 
     # ---- packing ----
@@ -158,8 +179,8 @@ class Packed:
         b = np.zeros(outputs, np.float32) if bias is None else numbers(bias) * factor
         found = Linear(inputs=inputs, outputs=outputs, bias=self._keep(np.pad(b, (0, more))))
         if exact or not self._bytes:
-            panels = np.pad(w, ((0, more), (0, 0))).reshape(-1, PANEL, inputs)
-            found.floats = self._keep(panels.transpose(0, 2, 1))
+            floats = np.pad(w, ((0, more), (0, 0))).reshape(-1, PANEL, inputs)
+            found.floats = self._keep(floats.transpose(0, 2, 1))
             return found
         q, s = quantised(w)
         q = np.pad(q, ((0, more), (0, -inputs % 4)))
@@ -219,26 +240,13 @@ class Packed:
             found.cross_out = self._linear(across.out.weight, across.out.bias)
         return found
 
-    def _memory(self, tower: Tower) -> list[Linear]:
-        """The keys and values of each layer, [2 d, c]."""
+    def _memory(self, tower: Tower) -> Any:
+        """The maps to the keys and values of each layer, [2 d, c], as an array of C."""
         weights, biases = (part.chunk(tower.depth) for part in (tower.memory.weight, tower.memory.bias))
-        return [self._linear(w, b) for w, b in zip(weights, biases, strict=True)]
+        return (Linear * tower.depth)(*(self._linear(w, b) for w, b in zip(weights, biases, strict=True)))
 
 
 def numbers(tensor: Tensor) -> Array:
     """The numbers of a tensor, as an array of floats."""
     found: Array = tensor.detach().float().cpu().numpy()
     return found
-
-
-def flat(rows: Sequence[Sequence[int]]) -> tuple[Array, Array]:
-    """Rows one after another: where each begins (and the last ends), and all tokens.
-
-    >>> [part.tolist() for part in flat([(1, 7, 2), (1, 2)])]
-    [[0, 3, 5], [1, 7, 2, 1, 2]]
-    """
-    begin, tokens = [0], list[int]()
-    for row in rows:
-        tokens += row
-        begin.append(len(tokens))
-    return np.asarray(begin, np.int32), np.asarray(tokens, np.int32)
