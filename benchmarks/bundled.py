@@ -27,6 +27,7 @@ from levt.data.prepare import load_tokenizers
 from levt.data.store import Store
 from levt.engine.batching import Budget
 from levt.engine.model import Model, load
+from levt.evaluation.corruption import corrupted
 from levt.evaluation.metrics import bleu, chrf, ter
 from levt.evaluation.score import Score
 from levt.evaluation.surface import surface
@@ -38,24 +39,6 @@ SETS = ("Multi30k 2016", "Multi30k 2017", "Tatoeba", "Europarl", "newstest2014",
 IN_DOMAIN = SETS[:4]
 RATES = (0.1, 0.3)
 """Shares of words that are corrupted in a reference."""
-KINDS = ("missing", "twice", "wrong", "moved")
-
-
-def corrupted(text: str, rate: float, pool: list[str], rng: random.Random) -> str:
-    """A text in which about that share of the words is missing, there twice, wrong or in another place."""
-    found: list[str] = []
-    moved: list[tuple[int, str]] = []
-    for word in text.split(" "):
-        kind = rng.choice(KINDS) if rng.random() < rate else ""
-        if kind == "moved":
-            moved.append((len(found) + rng.randint(1, 3), word))
-        elif kind == "wrong":
-            found.append(rng.choice(pool))
-        elif kind != "missing":
-            found += [word] * (2 if kind == "twice" else 1)
-    for place, word in moved:
-        found.insert(min(place, len(found)), word)
-    return " ".join(found)
 
 
 @dataclass(frozen=True)
