@@ -25,7 +25,7 @@ def _multi30k(kind: str, **fields: Any) -> Experiment:
         corpus=Path("corpora/multi30k"),
         out=Path(f"runs/multi30k-{kind}"),
         training=TrainingConfig(
-            tokens=12_288, learning_rate=1e-3, warmup=500, schedule="cosine", max_steps=12_000, ema=0.999,
+            tokens=12_288, learning_rate=1e-3, warmup=500, schedule="cosine", max_steps=9_000, ema=0.999,
             validate_every=1_000, save_every=1_000,
         ),
         **fields,

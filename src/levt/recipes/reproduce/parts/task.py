@@ -146,7 +146,7 @@ QUICK = (
         measured_by="rouge",
         student_dropout=0.2,
         tokens=4_096,
-        weight=2.5,
+        weight=2.0,
     ),
 )
 
