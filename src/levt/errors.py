@@ -10,8 +10,10 @@
 A message says what, which value and what is allowed; ``hint`` says what to do.
 """
 
+import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from functools import cache
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 
 class LevtError(Exception):
@@ -72,6 +74,36 @@ def reason(error: BaseException) -> str:
     if isinstance(error, KeyError):
         return f"the key {error} is missing"
     return str(error) or type(error).__name__
+
+
+def wrong_choices(settings: Any) -> list[str]:
+    """A problem for each field of a dataclass that is none of the choices its type lists.
+
+    >>> @dataclasses.dataclass
+    ... class Made:
+    ...     colour: Literal["red", "blue"] | None
+    >>> wrong_choices(Made(colour="rot")), wrong_choices(Made(colour=None))
+    (["colour must be one of red, blue, got 'rot'"], [])
+    """
+    return [
+        f"{name} must be one of {', '.join(map(str, choices))}, got {value!r}"
+        for name, (choices, or_none) in _choices(settings.__class__).items()
+        if (value := getattr(settings, name)) not in choices and not (or_none and value is None)
+    ]
+
+
+@cache
+def _choices(cls: type) -> dict[str, tuple[tuple[Any, ...], bool]]:
+    """The fields of a dataclass that have choices, with these, and whether None will do."""
+    hints, found = get_type_hints(cls), {}
+    for field in dataclasses.fields(cls):
+        hint = hints[field.name]
+        listed = [hint] if get_origin(hint) is Literal else list(get_args(hint))
+        or_none = type(None) in listed
+        listed = [one for one in listed if one is not type(None)]
+        if listed and all(get_origin(one) is Literal for one in listed) and (hint in listed or or_none):
+            found[field.name] = (tuple(choice for one in listed for choice in get_args(one)), or_none)
+    return found
 
 
 def raise_all(error: type[LevtError], what: str, problems: Sequence[str], *, hint: str | None = None) -> None:

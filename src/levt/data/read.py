@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from levt.data.lines import Lines, check_file
-from levt.errors import ConfigError, InputError, raise_all
+from levt.errors import ConfigError, InputError, raise_all, wrong_choices
 
 Layout = Literal["parallel", "tsv", "jsonl"]
 FIELDS = ("source", "draft", "target")
@@ -44,7 +44,9 @@ class Policy:
     """Longest line, in bytes of UTF-8."""
 
     def __post_init__(self) -> None:
-        problems = [] if self.max_bytes > 0 else [f"max_bytes must be positive, got {self.max_bytes}"]
+        problems = wrong_choices(self)
+        if self.max_bytes <= 0:
+            problems.append(f"max_bytes must be positive, got {self.max_bytes}")
         raise_all(ConfigError, "reading policy", problems)
 
 

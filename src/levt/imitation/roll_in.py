@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Bool, Int64
 
 from levt.edits.oracle import align
-from levt.errors import ConfigError, raise_all
+from levt.errors import ConfigError, raise_all, wrong_choices
 from levt.imitation.drafts import Drafts
 from levt.imitation.ragged import Ragged
 
@@ -42,7 +42,8 @@ class RollIn:
     """Drafts made up on the way, beside those that the corpus has."""
 
     def __post_init__(self) -> None:
-        problems = [
+        problems = wrong_choices(self)
+        problems += [
             f"{name} must be between 0 and 1, got {getattr(self, name)}"
             for name in ("alpha", "beta", "empty", "complete", "noise")
             if not 0 <= getattr(self, name) <= 1

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
 
-from levt.errors import ConfigError, raise_all
+from levt.errors import ConfigError, raise_all, wrong_choices
 from levt.text.specials import SPECIALS
 
 Policy = Literal["delete", "placeholder", "token"]
@@ -65,6 +65,7 @@ class ModelConfig:
 
     def problems(self) -> Iterator[str]:
         """Everything that is wrong with the values."""
+        yield from wrong_choices(self)
         yield from self._at_least("source_vocabulary", len(SPECIALS))
         yield from self._at_least("target_vocabulary", len(SPECIALS))
         if self.joint_embeddings and self.source_vocabulary != self.target_vocabulary:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from levt.errors import ConfigError, raise_all
+from levt.errors import ConfigError, raise_all, wrong_choices
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +64,7 @@ class TrainingConfig:
     """Everything random is a pure function of this and the step."""
 
     def __post_init__(self) -> None:
-        problems = []
+        problems = wrong_choices(self)
         for name, least in (
             ("tokens", 16), ("accumulate", 1), ("max_steps", 1), ("warmup", 0), ("validate_every", 1), ("patience", 0),
             ("save_every", 1), ("keep", 1), ("average", 0), ("max_bad_steps", 1),
@@ -85,12 +85,6 @@ class TrainingConfig:
             problems.append(
                 f"micro_batches decides accumulate: set only one, got {self.micro_batches} and {self.accumulate}"
             )
-        for name, known in (
-            ("schedule", ("inverse-sqrt", "cosine", "linear")), ("precision", ("auto", "bf16", "fp32")),
-            ("sharding", ("replicate", "shard")), ("backend", ("auto", "nccl", "gloo")),
-        ):  # fmt: skip
-            if getattr(self, name) not in known:
-                problems.append(f"{name} must be one of {', '.join(known)}, got {getattr(self, name)!r}")
         raise_all(ConfigError, "training", problems)
 
     def shared_by(self, processes: int) -> "TrainingConfig":
