@@ -1,14 +1,19 @@
 """Fixed shapes give the edits of the plain loop; on a CPU nothing is captured, on a GPU everything is."""
 
 import random
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 
+from levt.edits import kernels
 from levt.edits.state import State
+from levt.engine import engine as choice
 from levt.engine import static_edits
 from levt.engine.cuda_engine import CudaEngine
+from levt.engine.exits import leave_early
 from levt.engine.graph import WIDTHS, bucket
 from levt.engine.static_edits import Controls, Frame
 from levt.engine.torch_engine import TorchEngine
@@ -115,17 +120,17 @@ def test_a_state_that_outgrows_its_bucket_is_run_again_in_a_wider_one() -> None:
 
 def test_what_cannot_be_captured_goes_the_plain_way() -> None:
     model = network(2)
-    engine, plain = CudaEngine(model, tokenizers()), TorchEngine(model, tokenizers())
+    fast, plain = CudaEngine(model, tokenizers()), TorchEngine(model, tokenizers())
     steered = Request(source=(5, 6), draft=(7, 8), open={1: 2}, banned=((9,),))
-    assert not engine.captured.serves([steered])
+    assert not fast.captured.serves([steered])
     same(
-        engine.refine(engine.encode([(5, 6)]), [steered])[0],
+        fast.refine(fast.encode([(5, 6)]), [steered])[0],
         plain.refine(plain.encode([(5, 6)]), [steered])[0],
     )
     many = some_requests(5, 20)
     sources = [r.source for r in many]
     for one, other in zip(
-        engine.refine(engine.encode(sources), many), plain.refine(plain.encode(sources), many), strict=True
+        fast.refine(fast.encode(sources), many), plain.refine(plain.encode(sources), many), strict=True
     ):
         same(one, other)
 
@@ -194,3 +199,34 @@ def test_a_thousand_sentences_on_a_gpu() -> None:
         [other] = plain.refine(plain.encode([request.source]), [request])
         assert one.tokens == other.tokens
         assert one.iterations == other.iterations
+
+
+def test_exits_may_change_after_something_was_captured() -> None:
+    model = network(3)
+    fast, plain = CudaEngine(model, tokenizers()), TorchEngine(model, tokenizers())
+    request = some_requests(8, 1)[0]
+    for exit_ in (None, 1):
+        if exit_ is not None:
+            leave_early(model, {"delete": exit_, "placeholder": exit_})
+        stages = fast.captured._solo
+        [one] = fast.refine(fast.encode([request.source]), [request])
+        [other] = plain.refine(plain.encode([request.source]), [request])
+        same(one, other)
+        assert (fast.captured._solo is stages) == (exit_ is None)
+
+
+def test_the_engine_is_chosen_by_the_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen: list[str] = []
+
+    def imported(name: str) -> SimpleNamespace:
+        chosen.append(name.split(".")[-1])
+        return SimpleNamespace(load=lambda *_: None)
+
+    monkeypatch.setattr(choice.importlib, "import_module", imported)
+    monkeypatch.setattr(kernels, "HAVE_TRITON", True)
+    for gpu, device in ((False, None), (True, None), (True, "cpu"), (True, "cuda:1")):
+        monkeypatch.setattr(torch.cuda, "is_available", lambda gpu=gpu: gpu)
+        choice.load_engine("auto", tmp_path, device)
+    monkeypatch.setattr(kernels, "HAVE_TRITON", False)
+    choice.load_engine("auto", tmp_path, "cuda")
+    assert chosen == [f"{name}_engine" for name in ("torch", "cuda", "torch", "cuda", "torch")]

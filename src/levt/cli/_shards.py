@@ -39,7 +39,7 @@ def runner(engine: str, folders: Folders, device: str | None) -> "tuple[str, Run
     if who == "ray":
         from levt.recipes.ray_workers import OnRay
 
-        return inner or "torch", OnRay(address=folders.ray_address, workers=folders.processes, device=device)
+        return inner or "auto", OnRay(address=folders.ray_address, workers=folders.processes, device=device)
     if folders.ray_address is not None:
         raise ConfigError("--ray-address is for --engine ray")
     return engine, Local(processes=1 if folders.processes is None else folders.processes, device=device)

@@ -11,7 +11,7 @@ from levt.cli._model import DEFAULT
 def bench(
     model: AnyModel = DEFAULT,
     *,
-    engine: tuple[str, ...] = ("torch",),
+    engine: tuple[str, ...] = ("auto",),
     batch: tuple[int, ...] = (1, 32),
     input: Maybe[Path] = None,
     reference: Maybe[Path] = None,
@@ -30,7 +30,8 @@ def bench(
 
     Args:
         model: Name of a bundled model, a model folder, or an id of the hub (user/name).
-        engine: What runs the model: torch, cuda, onnx or onnx-int8; several are compared.
+        engine: What runs the model: torch, cuda, onnx or onnx-int8; auto: cuda on a GPU, else torch. Several are
+            compared.
         batch: Texts that go through the model together; 1 gives the time that one person waits.
         input: File of texts, one per line; by default a few sentences of our own.
         reference: File of reference translations of the input, for BLEU beside the speed.

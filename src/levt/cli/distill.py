@@ -16,7 +16,7 @@ def distill(
     out: Path,
     settings: tyro.conf.OmitArgPrefixes[Distillation] = DEFAULT,
     processes: Maybe[int] = None,
-    engine: str = "torch",
+    engine: str = "auto",
     device: Maybe[str] = None,
     ray_address: Maybe[str] = None,
     json: bool = False,
@@ -34,7 +34,8 @@ def distill(
         out: New folder for the corpus.
         settings: How the teacher writes.
         processes: Processes that decode side by side (1); with `--engine ray` workers (all there is room for).
-        engine: What runs the teacher; `ray` or `ray:NAME` has a cluster of Ray do it, one teacher per worker.
+        engine: What runs the teacher, as in `levt translate`; `ray` or `ray:NAME` has a cluster of Ray do it, one
+            teacher per worker.
         device: cpu, cuda or cuda:N; by default a GPU where there is one.
         ray_address: Cluster of Ray to use: `auto` or HOST:PORT; by default RAY_ADDRESS, else this machine.
         json: Print the report as JSON on stdout.

@@ -19,7 +19,7 @@ def translate(
     ordered: bool = False,
     drop: tuple[str, ...] = (),
     batch_size: int = 64,
-    engine: str = "torch",
+    engine: str = "auto",
     device: Maybe[str] = None,
     dtype: Maybe[str] = None,
     max_iterations: Maybe[int] = None,
@@ -47,7 +47,8 @@ def translate(
         ordered: The terms must appear in the order given.
         drop: Words that must not appear.
         batch_size: Most lines that go through the model together; changes speed and memory, never a result.
-        engine: What runs the model: torch, cuda, onnx or onnx-int8; `ray` or `ray:NAME` for shards, on a cluster.
+        engine: What runs the model: torch, cuda, onnx or onnx-int8; auto: cuda on a GPU, else torch. `ray` or
+            `ray:NAME` for shards, on a cluster.
         device: cpu, cuda or cuda:N; by default a GPU where there is one.
         dtype: float32, bfloat16 or float16; by default bfloat16 on a GPU, float32 elsewhere.
         max_iterations: Stop after this many iterations (10).
@@ -64,7 +65,7 @@ def translate(
     if server is not None:
         from levt.cli._remote import translate_remotely
 
-        elsewhere = {"engine": engine if engine != "torch" else None, "device": device, "dtype": dtype,
+        elsewhere = {"engine": engine if engine != "auto" else None, "device": device, "dtype": dtype,
                      "teacher": teacher, "beam": beam, "n_best": n_best, "length_penalty": length_penalty,
                      "length_beam": length_beam, "input": folders.input or None,
                      "output": folders.output, "processes": folders.processes,

@@ -47,11 +47,16 @@ class Captured:
         self.capture = self.device.type == "cuda" if capture is None else capture
         self.places, self.lanes = places, lanes
         self._waits = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        """Nothing is captured yet."""
+        self._config = self.network.config
         self._pool = new_pool(capture=self.capture)
         self._readings: dict[tuple[int, int], Reading] = {}
         self._stages: dict[tuple[int, int, int, int], Stage] = {}
         self._solo = Solo(
-            network, device=self.device, capture=self.capture, states=self._states, pool=self._pool
+            self.network, device=self.device, capture=self.capture, states=self._states, pool=self._pool
         )
 
     @property
@@ -67,6 +72,10 @@ class Captured:
     @torch.inference_mode()
     def refine(self, requests: Sequence[Request]) -> list[Outcome]:
         """Algorithm 2 for each of the requests."""
+        if self.network.config is not self._config:
+            # Somebody lets policies leave early: what was captured does not.
+            self._waits = self.synchronisations
+            self._begin()
         outcomes = [Outcome(request, Rounds(), request.draft) for request in requests]
         positions = self.network.config.max_length
         few = len(requests) <= FEW

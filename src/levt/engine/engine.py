@@ -21,6 +21,9 @@ from levt.refine.search import Hypothesis, SearchOptions
 
 _SUFFIX = "_engine"
 
+AUTO = "auto"
+"""The fastest engine that computes exactly what was trained: ``cuda`` on a GPU, ``torch`` elsewhere."""
+
 
 @runtime_checkable
 class Engine(Protocol):
@@ -71,8 +74,19 @@ def engines() -> list[str]:
 
 def load_engine(name: str, folder: Path, device: str | None = None, dtype: str | None = None) -> Engine:
     """The engine of that name for a model folder; None leaves device and precision to the engine."""
+    if name == AUTO:
+        name = _exact(device)
     if name not in engines():
-        raise ConfigError(f"engine must be one of {', '.join(engines())}, got {name!r}")
+        raise ConfigError(f"engine must be one of {', '.join([AUTO, *engines()])}, got {name!r}")
     module = importlib.import_module(f"levt.engine.{name.replace('-', '_')}{_SUFFIX}")
     engine: Engine = module.load(folder, device, dtype)
     return engine
+
+
+def _exact(device: str | None) -> str:
+    import torch
+
+    from levt.edits.kernels import HAVE_TRITON
+
+    on_gpu = torch.cuda.is_available() if device is None else device.startswith("cuda")
+    return "cuda" if on_gpu and HAVE_TRITON else "torch"

@@ -36,7 +36,7 @@ def load(
     *,
     device: str | None = None,
     dtype: str | None = None,
-    engine: str = "torch",
+    engine: str = "auto",
     budget: Budget | None = None,
 ) -> "Model":
     """A model by the name of a bundled one, by its folder, or by its id on the hub (user/name).

@@ -24,7 +24,8 @@ class Likelihood(nn.Module):
     def forward(self, logits: Float[Tensor, "p k"], labels: Int[Tensor, "p"]) -> Float[Tensor, ""]:
         """The sum over all labels, in single precision."""
         if vocabulary_ops.fits(logits):
-            return vocabulary_ops.likelihood(logits, labels, self.smoothing)[0].sum()
+            total: Tensor = vocabulary_ops.likelihood(logits, labels, self.smoothing)[0].sum()
+            return total
         return F.cross_entropy(
             logits.float(), labels, ignore_index=-1, reduction="sum", label_smoothing=self.smoothing
         )
@@ -43,7 +44,8 @@ class OwnTokens(nn.Module):
         if self.sample and vocabulary_ops.fits(logits):
             blocks = -(-logits.shape[1] // vocabulary_ops.BLOCK)
             uniform = torch.rand(logits.shape[0], blocks + 1, device=logits.device)
-            return vocabulary_ops.sample(logits, uniform, len(SPECIALS))
+            tokens: Tensor = vocabulary_ops.sample(logits, uniform, len(SPECIALS))
+            return tokens
         scores = logits[:, len(SPECIALS) :].float()
         if self.sample:
             # Gumbel's trick: the argmax of log π + g is a sample of π; g = −log(−log u), u never 0.

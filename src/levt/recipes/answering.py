@@ -33,7 +33,7 @@ class Answering:
     """Write from nothing, or improve a draft."""
     model: str
     """Name of a bundled model, a model folder, or an id of the hub."""
-    engine: str = "torch"
+    engine: str = "auto"
     """What runs the model."""
     dtype: str | None = None
     """Precision; None leaves it to the engine."""

@@ -53,7 +53,7 @@ def distil(
     *,
     processes: int = 1,
     device: str | None = None,
-    engine: str = "torch",
+    engine: str = "auto",
     runner: Runner | None = None,
     progress: Progress = lambda done, total: None,
 ) -> Distilled:

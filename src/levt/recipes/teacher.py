@@ -35,7 +35,7 @@ class Teaching:
     """How it writes."""
     pieces: Shards
     """What is to be done, and where it is kept."""
-    engine: str = "torch"
+    engine: str = "auto"
     """What runs the teacher."""
 
     def open(self, device: str | None) -> Callable[[int], None]:
