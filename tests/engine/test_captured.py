@@ -217,10 +217,11 @@ def test_exits_may_change_after_something_was_captured() -> None:
 
 def test_the_engine_is_chosen_by_the_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chosen: list[str] = []
+    some = TorchEngine(network(0), tokenizers())
 
     def imported(name: str) -> SimpleNamespace:
         chosen.append(name.split(".")[-1])
-        return SimpleNamespace(load=lambda *_: None)
+        return SimpleNamespace(load=lambda *_: some)
 
     monkeypatch.setattr(choice.importlib, "import_module", imported)
     monkeypatch.setattr(kernels, "HAVE_TRITON", True)
