@@ -137,7 +137,7 @@ def terms(model: Model, sources: list[str], references: list[str], texts: list[s
         found = texts_of(results)
         scores = (
             *quality(found, references),
-            counted("terms", sum(map(len, asked))),
+            counted("terms", float(sum(map(len, asked)))),
             counted("present without %", 100 * term_use(texts, asked)),
             counted("present %", 100 * term_use(found, asked)),
         )
