@@ -65,7 +65,7 @@ def test_a_record_without_a_key_is_damaged(folder: Path, key: str) -> None:
     record = json.loads((folder / "state.json").read_text("utf-8"))
     del record[key]
     (folder / "state.json").write_text(json.dumps(record), encoding="utf-8")
-    with pytest.raises(ModelError, match=r"is damaged: (KeyError|TypeError)"):
+    with pytest.raises(ModelError, match=f"is damaged: .*{key}"):
         read_checkpoint(folder, IDENTITY)
 
 

@@ -133,8 +133,9 @@ def between(tokens: Sequence[int], target: Sequence[int], tie: Tie = "leftmost")
     """
     match = align_reference(tokens, target, tie)
     kept = [j for j in match if j >= 0]
+    there = set(kept)
     return EditScript(
         drop=tuple(j < 0 for j in match),
         counts=tuple(right - left - 1 for left, right in pairwise((-1, *kept, len(target)))),
-        fill=tuple(token for j, token in enumerate(target) if j not in set(kept)),
+        fill=tuple(token for j, token in enumerate(target) if j not in there),
     )

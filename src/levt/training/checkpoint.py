@@ -18,7 +18,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from levt.errors import ModelError
+from levt.errors import ModelError, reason
 from levt.policy.atomic import whole_folder
 from levt.training.feed import Position
 
@@ -161,7 +161,7 @@ def read_flat(folder: Path) -> dict[str, Tensor]:
 def damaged(folder: Path, error: BaseException) -> ModelError:
     """What to say of a checkpoint that cannot be read."""
     return ModelError(
-        f"the checkpoint {folder} is damaged: {type(error).__name__} {error}",
+        f"the checkpoint {folder} is damaged: {reason(error)}",
         hint="remove this folder; training resumes from the checkpoint before it",
     )
 
