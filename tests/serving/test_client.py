@@ -102,6 +102,15 @@ def test_a_token_is_brought_along(shell: Shell, tmp_path: Path) -> None:
         )
 
 
+STRANGERS: dict[str, Any] = {
+    "too few": {"results": [{"text": "A"}]},
+    "no results": {"choices": []},
+    "no text": {"results": [{"content": "A"}, {"content": "B"}]},
+    "a list": ["A", "B"],
+}
+"""Answers that only another kind of server gives."""
+
+
 class Moody(ThreadingHTTPServer):
     """Answers with the source in capitals, but fails in a way of its own before each answer."""
 
@@ -109,6 +118,7 @@ class Moody(ThreadingHTTPServer):
 
     def __init__(self, moods: list[str]) -> None:
         self.moods, self.lock, self.asked = moods, threading.Lock(), 0
+        self.told: Any = {"limits": {"texts": 4, "bytes": 10_000}}
         super().__init__(("127.0.0.1", 0), Answering)
 
 
@@ -120,7 +130,7 @@ class Answering(BaseHTTPRequestHandler):
         pass
 
     def do_GET(self) -> None:
-        self.send(200, {"limits": {"texts": 4, "bytes": 10_000}})
+        self.send(200, self.server.told)
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -134,6 +144,8 @@ class Answering(BaseHTTPRequestHandler):
             self.send(503, {"error": {"type": "queue_full", "message": "busy", "hint": None}}, "0")
         elif mood == "strange":
             self.send(200, None)
+        elif mood in STRANGERS:
+            self.send(200, STRANGERS[mood])
         elif mood == "broken":
             self.send(500, None)
         else:
@@ -186,6 +198,23 @@ def test_but_not_for_ever() -> None:
     gone = Client(client.url, patience=Patience(retries=1, first_wait=0.0))
     with pytest.raises(LevtError, match="does not answer"):
         gone.models()
+
+
+@pytest.mark.parametrize("mood", list(STRANGERS))
+def test_an_answer_of_another_kind_of_server_is_no_result(mood: str) -> None:
+    """Least of all one with a text too few: every line after it would belong to another."""
+    with moody(mood) as (client, _, _waits), pytest.raises(LevtError, match="is it a server of levt"):
+        list(Batches(client, {}, size=4).translate([Item(text="a"), Item(text="b")]))
+
+
+@pytest.mark.parametrize(
+    "told", [{"object": "list", "data": []}, {"limits": 3}, [1], {"limits": {"texts": "x"}}]
+)
+def test_another_kind_of_server_is_seen_at_once(told: Any) -> None:
+    with moody() as (client, server, _waits):
+        server.told = told
+        with pytest.raises(LevtError, match="is it a server of levt"):
+            Batches(client, {}, size=4)
 
 
 def test_results_before_a_failure_come_first() -> None:

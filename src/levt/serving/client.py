@@ -169,10 +169,13 @@ class Batches:
     def __init__(self, client: Client, settings: dict[str, Any], *, size: int, at_once: int = 4) -> None:
         """Requests of at most ``size`` texts, ``at_once`` of them at a time; ``settings`` go with each."""
         self.client, self.settings, self.at_once = client, settings, at_once
-        limits = client.models()["limits"]
-        self.size = max(min(size, limits["texts"]), 1)
-        # JSON needs more bytes than the text, and the rest of the request some.
-        self.bytes = limits["bytes"] // 3
+        try:
+            limits = client.models()["limits"]
+            self.size = max(min(size, int(limits["texts"])), 1)
+            # JSON needs more bytes than the text, and the rest of the request some.
+            self.bytes = int(limits["bytes"]) // 3
+        except (KeyError, TypeError, ValueError):
+            raise _stranger(client.url, "does not tell its limits") from None
 
     def translate(self, items: Iterable[Item]) -> Iterator[Remote]:
         """Results in order, as they come; where a text cannot be used, those before it come first."""
@@ -225,7 +228,7 @@ class Batches:
         if "drop" in body:
             body["drop"] = [body["drop"]] * len(items)
         try:
-            found = self.client.ask("POST", "/v1/translate", body)["results"]
+            found = _results(self.client.ask("POST", "/v1/translate", body), len(items), self.client.url)
         except InputError as error:
             if len(items) == 1:
                 return [], error
@@ -237,7 +240,7 @@ class Batches:
             return first + second, trouble
         except LevtError as error:
             return [], error
-        return [Remote(text=one["text"], fields=one) for one in found], None
+        return found, None
 
 
 def problem(status: int, content: bytes, url: str) -> LevtError:
@@ -246,7 +249,7 @@ def problem(status: int, content: bytes, url: str) -> LevtError:
         told = json.loads(content)["error"]
         kind, message, hint = str(told["type"]), str(told["message"]), told.get("hint")
     except (ValueError, KeyError, TypeError, AttributeError):
-        return LevtError(f"{url} answers with status {status}", hint="is it a server of levt?")
+        return _stranger(url, f"answers with status {status}")
     if kind in ("unusable_text", "too_many_tokens", "too_many_bytes", "too_many_terms", "too_many_texts"):
         return InputError(message, hint=hint)
     if kind in ("invalid_option", "invalid_request", "too_many_iterations", "unknown_model"):
@@ -267,8 +270,23 @@ def _read(content: bytes, url: str) -> dict[str, Any]:
     try:
         found = json.loads(content)
     except ValueError:
-        raise LevtError(
-            f"{url} answers with something else than JSON", hint="is it a server of levt?"
-        ) from None
-    assert isinstance(found, dict)
+        raise _stranger(url, "answers with something else than JSON") from None
+    if not isinstance(found, dict):
+        raise _stranger(url, "answers with something else than an object")
     return found
+
+
+def _results(answer: dict[str, Any], count: int, url: str) -> list[Remote]:
+    """The results of an answer; one too few, and every line after it would belong to another."""
+    try:
+        found = [Remote(text=one["text"], fields=one) for one in answer["results"]]
+    except (KeyError, TypeError):
+        raise _stranger(url, "answers without results") from None
+    if len(found) != count:
+        raise _stranger(url, f"answers {count} texts with {len(found)} results")
+    return found
+
+
+def _stranger(url: str, does: str) -> LevtError:
+    """What to say of a server that does not speak as ours do."""
+    return LevtError(f"{url} {does}", hint="is it a server of levt? `levt serve` starts one")
