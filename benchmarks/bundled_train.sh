@@ -9,8 +9,8 @@ set -eu
 corpus=$1 out=$2
 shift 2
 levt=${LEVT:-levt} python=${PYTHON:-python3}
-$levt chain bundled-ar bundled-levt --corpus "$corpus" --out "$out" --processes "${PROCESSES:-8}" \
-    --distillation.batch-size 512 --distillation.shard 4096 "$@"
+$levt chain bundled-ar bundled-levt --corpus "$corpus" --out "$out" --processes "${PROCESSES:-4}" \
+    --distillation.batch-size 256 --distillation.shard 4096 "$@"
 $levt convert compact "$out/student/best" --out "$out/levt-en-de"
 $python "$(dirname "$0")/bundled.py" decode --corpus "$corpus" --student "$out/levt-en-de" \
     --teacher "$out/teacher/best" --out "$out/decoded.json.xz" ${LIMIT:+--limit $LIMIT}

@@ -1,8 +1,8 @@
 """levt-en-de, the English→German model that comes with the package: its teacher and itself.
 
     sh benchmarks/bundled_corpus.sh DATA corpora/bundled
-    levt chain bundled-ar bundled-levt --corpus corpora/bundled --out runs/bundled --processes 8
-        --distillation.batch-size 512 --distillation.shard 4096
+    levt chain bundled-ar bundled-levt --corpus corpora/bundled --out runs/bundled --processes 4
+        --distillation.batch-size 256 --distillation.shard 4096
     levt convert compact runs/bundled/student/best --out levt-en-de
 
 The same recipes serve any other pair: `--corpus` is all that differs. Times are for one H200; on another machine give
@@ -37,7 +37,7 @@ def _training(minutes: float, **fields: Any) -> TrainingConfig:
 
 
 def bundled_ar() -> Experiment:
-    """The teacher of levt-en-de: an autoregressive base model, 7.5 minutes on an H200.
+    """The teacher of levt-en-de: an autoregressive base model, 8 minutes on an H200.
 
     Pre-norm, because it bears a high learning rate from early on. The corpus (`benchmarks/bundled_corpus.sh`
     makes it): Europarl, Tatoeba and Multi30k, a tenth with drafts by a phrase-based system, which the teacher ignores.
@@ -46,14 +46,14 @@ def bundled_ar() -> Experiment:
         corpus=CORPUS,
         out=Path("runs/bundled-ar"),
         model=AutoregressiveConfig(**BASE, dropout=0.2, norm="pre", max_length=256),
-        training=_training(7.5, ema=0.999, validate_every=2_000, save_every=4_000, keep=1),
+        training=_training(8.0, ema=0.999, validate_every=2_000, save_every=4_000, keep=1),
         dev_limit=1_500,
         name=f"{NAME}-teacher",
     )
 
 
 def bundled_levt() -> Experiment:
-    """levt-en-de: LevT of 30 million parameters that also learns to repair drafts, 9.5 minutes on an H200.
+    """levt-en-de: LevT of 30 million parameters that also learns to repair drafts, 10 minutes on an H200.
 
     `benchmarks/bundled_corpus.sh` makes its corpus; `levt chain` has the teacher rewrite the targets first.
     """
@@ -62,7 +62,7 @@ def bundled_levt() -> Experiment:
         out=Path("runs/bundled-levt"),
         model=LevTConfig(**STUDENT, dropout=0.1, norm="pre", max_length=256),
         roll_in=RollIn(drafts=DRAFTS),
-        training=_training(9.5, ema=0.9995, validate_every=2_500, save_every=5_000, keep=1),
+        training=_training(10.0, ema=0.9995, validate_every=2_500, save_every=5_000, keep=1),
         dev_limit=1_500,
         name=NAME,
     )

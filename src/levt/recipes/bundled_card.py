@@ -11,8 +11,8 @@ DATA = {
     "Multi30k English–German, 29,000 captions": "no licence stated; released for research",
 }
 COMMAND = """sh benchmarks/bundled_corpus.sh DATA corpora/bundled
-levt chain bundled-ar bundled-levt --corpus corpora/bundled --out runs/bundled --processes 8 \\
-    --distillation.batch-size 512 --distillation.shard 4096
+levt chain bundled-ar bundled-levt --corpus corpora/bundled --out runs/bundled --processes 4 \\
+    --distillation.batch-size 256 --distillation.shard 4096
 levt convert compact runs/bundled/student/best --out levt-en-de"""
 LIMITS = """\
 - It was trained for minutes on parliament speeches, everyday sentences and captions. News, law, medicine, software
