@@ -41,6 +41,15 @@ def test_help_says_what_and_how(
     assert "None" not in text, "what may be left out says what then happens"
 
 
+def test_help_is_a_verb_too(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    main(["help"])
+    assert "usage: levt VERB" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["help", "show"])
+    assert "usage: levt show" in capsys.readouterr().out
+
+
 def test_the_list_of_verbs_does_not_load_torch() -> None:
     """Nor anything else that takes its time; a module that does is named."""
     code = (

@@ -288,6 +288,9 @@ def test_a_config_that_is_none(folder: Path, text: bytes) -> None:
 def test_folders_that_are_none(tmp_path: Path) -> None:
     assert "there is no model folder" in problems_of(tmp_path / "none")
     assert "it has no config.json" in problems_of(tmp_path)
+    saved(tmp_path / "chain" / "student" / "best")
+    best = tmp_path / "chain" / "student" / "best"
+    assert problems_of(tmp_path / "chain").endswith(f"hint: did you mean {best}?")
 
 
 def test_network_and_tokenizers_must_belong_together(tmp_path: Path) -> None:

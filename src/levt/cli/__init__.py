@@ -55,6 +55,8 @@ def dispatch(argv: Sequence[str]) -> None:
     if not argv or argv[0] in ("-h", "--help"):
         print(overview())
         return
+    if argv[0] == "help":  # `levt help train`, as elsewhere
+        return dispatch([*argv[1:2], "--help"])
     if argv[0] == "--version":
         print(f"levt {__version__}")
         return

@@ -161,9 +161,13 @@ def open_folder(folder: Path) -> FolderConfig:
             hint="`levt convert fairseq` reads checkpoints safely and writes a folder; or remove the file",
         )
     if not (folder / CONFIG).is_file():
+        # Of a run, or of one of a chain; no deeper, for the folder may be anything.
+        inside = [*folder.glob(f"best/{CONFIG}"), *folder.glob(f"*/best/{CONFIG}")]
+        of_a_run = [path.parent for path in sorted(inside)[:3]]
+        usual = f"a model folder holds {CONFIG}, {WEIGHTS} and {TOKENIZER}"
         raise ModelError(
             f"{folder} is not a model folder: it has no {CONFIG}",
-            hint=f"a model folder holds {CONFIG}, {WEIGHTS} and {TOKENIZER}",
+            hint=f"did you mean {' or '.join(map(str, of_a_run))}?" if of_a_run else usual,
         )
     return read_folder_config(folder / CONFIG)
 
