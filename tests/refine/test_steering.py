@@ -16,7 +16,7 @@ from levt.refine.loop import Outcome, refine
 from levt.refine.options import Options
 from levt.refine.phases import Policy
 from levt.refine.places import find, whole
-from levt.refine.placing import Run, place_in_drafts, settle
+from levt.refine.placing import Run, placing, settle, together
 from levt.refine.request import Request
 from levt.refine.steering import Plan, plan
 from levt.refine.wish import Wish
@@ -156,7 +156,7 @@ def test_terms_that_would_run_together_are_parted() -> None:
     wish = Wish(source="x", draft="dogs", keep=((3, 4),), terms=("snow",), options=Options(max_iterations=1))
     made = plan(wish, (5,), BPE)
     policy = Scripted(lambda r: [t > 4 for t in r], lambda r: [0] * (len(r) - 1), lambda r: [])
-    [placed] = place_in_drafts([made], runner(policy, BPE))
+    [placed] = together([placing(made)], runner(policy, BPE))
     assert BPE.decode(placed.request.draft) in ("snow dogs", "dog snows", "dogs snow")
     [outcome] = answer([wish], policy)
     assert whole(BPE.decode(outcome.tokens), "snow")
@@ -250,10 +250,10 @@ def test_a_missing_term_goes_where_the_model_wants_to_insert() -> None:
     policy = Scripted(lambda r: [False] * len(r), counts, lambda r: [])
     policy.token = lambda memory, y, where: torch.zeros(int(where.sum()), BPE.size)  # type: ignore[method-assign]
     made = plan(Wish(source="x", draft="a dog runs", terms=("snow",)), (5,), BPE)
-    [placed] = place_in_drafts([made], runner(policy, BPE))
+    [placed] = together([placing(made)], runner(policy, BPE))
     assert BPE.decode(placed.request.draft) == "a snow dog runs"
     ordered = plan(Wish(source="x", draft="a dog runs", terms=("runs", "snow"), ordered=True), (5,), BPE)
-    [placed] = place_in_drafts([ordered], runner(policy, BPE))
+    [placed] = together([placing(ordered)], runner(policy, BPE))
     assert BPE.decode(placed.request.draft) == "a dog runs snow"
 
 

@@ -28,7 +28,7 @@ ALL_ORDERS = 4
 
 def settle(plans: Sequence[Plan], run: Run, reader: Reader | None = None) -> list[Outcome]:
     """Place all terms and refine; plan i belongs to source i."""
-    return _together([settling(plan, reader) for plan in plans], run)
+    return together([settling(plan, reader) for plan in plans], run)
 
 
 def settling(plan: Plan, reader: Reader | None = None) -> Asking[Outcome]:
@@ -74,13 +74,8 @@ def most_rows(plan: Plan) -> int:
     return factorial(terms) if terms <= ALL_ORDERS else terms
 
 
-def place_in_drafts(plans: Sequence[Plan], run: Run) -> list[Plan]:
-    """Put the missing terms of every draft into it; plan i belongs to source i."""
-    return _together([placing(plan) for plan in plans], run)
-
-
-def _together(asking: Sequence[Asking[T]], run: Run) -> list[T]:
-    """Answer all who ask, in common rounds, until each has what it wants."""
+def together(asking: Sequence[Asking[T]], run: Run) -> list[T]:
+    """Answer all who ask, in common rounds, until each has what it wants; who asks as the i-th has source i."""
     done: dict[int, T] = {}
     answers: dict[int, list[Outcome] | None] = dict.fromkeys(range(len(asking)))
     while answers:
