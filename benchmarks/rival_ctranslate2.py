@@ -73,7 +73,8 @@ def converter(network: Autoregressive, vocabulary: list[str]) -> Any:
 
     def numbers(tensor: Tensor | None) -> Any:
         assert tensor is not None
-        return tensor.detach().float().cpu().numpy()
+        # A copy: quantising works in place, and the network is to be converted again.
+        return tensor.detach().float().cpu().numpy().copy()
 
     def linear(spec: Any, weight: Any, bias: Any) -> None:
         spec.weight, spec.bias = numbers(weight), numbers(bias)
