@@ -78,7 +78,9 @@ def reproduce(
 
     chosen = [reproduction(name) for name in dict.fromkeys(names)]
     close_calls = 3 if seeds is None and scale == "quick" else 1
-    setting = Setting(scale=scale, data=data, seeds=seeds or 1, close_calls=close_calls, tasks=tasks)
+    setting = Setting(
+        scale=scale, data=data, seeds=1 if seeds is None else seeds, close_calls=close_calls, tasks=tasks
+    )
     goals, place = [one.goal(setting) for one in chosen], Workplace(work)
     check_files(*goals, hint=LAYOUT[scale])
     if pack is not None:
