@@ -20,7 +20,7 @@ OURS = ["Zwei Katzen schlafen auf Sofa.", "Das Fenster ist offen.", "Regen fäll
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, str]:
     texts = {"source": SOURCE, "reference": REFERENCE, "draft": DRAFT, "ours": OURS}
-    texts["terms"] = ["Katzen\tSofa", "Fenster", ""]
+    texts["terms"] = ["Katzen; Sofa", "Fenster", ""]
     for name, lines in texts.items():
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return {name: str(tmp_path / name) for name in texts}

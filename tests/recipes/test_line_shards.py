@@ -13,8 +13,9 @@ import pytest
 import levt
 from levt.cli import main
 from levt.data.one_line import one_line
+from levt.data.terms import terms_of
 from levt.errors import InputError, StoreError
-from levt.recipes.answering import Answering, terms_of
+from levt.recipes.answering import Answering
 from levt.recipes.line_shards import Answered, LineShards, answer_shards
 from levt.recipes.shard_formats.text import stretches
 from levt.recipes.shard_plan import files_of, plan

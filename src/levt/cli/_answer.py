@@ -31,8 +31,9 @@ def answer(
     from levt.cli._lines import Beside, json_line, one_line, respond
     from levt.cli._model import given, open_model
     from levt.cli._shards import answer_folders, runner, wanted
+    from levt.data.terms import terms_of
     from levt.errors import ConfigError
-    from levt.recipes.answering import Answering, Answers, Row, terms_of
+    from levt.recipes.answering import Answering, Answers, Row
 
     sharded = wanted(engine, folders)
     engine, who = runner(engine, folders, device)

@@ -27,8 +27,8 @@ def translate_remotely(
     from levt.cli._lines import Beside, json_line, one_line, respond
     from levt.cli._model import given
     from levt.cli.serve import read_token
+    from levt.data.terms import terms_of
     from levt.errors import ConfigError
-    from levt.recipes.answering import terms_of
     from levt.refine.places import whole
     from levt.serving.client import Batches, Client, Item
 

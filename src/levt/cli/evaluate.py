@@ -55,7 +55,7 @@ def evaluate(
         reference: What they should have written; several files are alternatives (the counters use the first).
         source: What they translated; adds the share of words that were copied.
         draft: What they started from; adds it as a column of its own, and what became of it.
-        terms: The terms each sentence should use, separated by tabs; adds the share that was used.
+        terms: The terms each sentence should use, between tabs or semicolons; adds the share that was used.
         metric: What to compute.
         tokenize: How BLEU finds words; char, zh and ja-mecab hold for TER and ROUGE too.
         confidence: Add 95 % intervals, and p-values against the first system (or the draft).
@@ -64,6 +64,7 @@ def evaluate(
     """
     from rich.console import Console
 
+    from levt.data.terms import terms_of
     from levt.evaluation import metrics
     from levt.evaluation.report import report
     from levt.evaluation.table import cells, markdown, rich_table
@@ -82,7 +83,7 @@ def evaluate(
         wanted,
         sources=None if source is None else files[source],
         drafts=None if draft is None else files[draft],
-        terms=None if terms is None else [line.split("\t") for line in files[terms]],
+        terms=None if terms is None else [terms_of(line) for line in files[terms]],
         samples=samples if confidence else None,
     )
     if json:

@@ -1,7 +1,6 @@
 """What is asked of a model for every line: translate or refine, with its steering. Knows no file and no stream."""
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -121,16 +120,3 @@ class Answers:
             drop=asked.drop,
             options=options,
         )
-
-
-def terms_of(given: Any) -> tuple[str, ...]:
-    """The terms of a line, between tabs or semicolons, or as a list.
-
-    >>> terms_of("ein Hund; Schnee\\t")
-    ('ein Hund', 'Schnee')
-    """
-    if isinstance(given, str):
-        return tuple(term.strip() for term in re.split(r"[\t;]", given) if term.strip())
-    if not isinstance(given, Sequence) or not all(isinstance(term, str) for term in given):
-        raise InputError(f"the terms must be a text or a list of texts, got {given!r}")
-    return tuple(given)

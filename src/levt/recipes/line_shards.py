@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from levt.data.terms import terms_of
 from levt.engine.result import Result
 from levt.errors import InputError, StoreError, reason
-from levt.recipes.answering import Answering, Answers, Row, terms_of
+from levt.recipes.answering import Answering, Answers, Row
 from levt.recipes.distillation import Progress
 from levt.recipes.shard_formats import Broken, Record, format_of
 from levt.recipes.shard_plan import MANIFEST, Piece
