@@ -49,7 +49,7 @@ def reproduce(
         out: Folder of the pages; by default results/SCALE.
         seeds: Trainings of each model whose scores are averaged; by default, at quick scale, 3 where a claim is about
             less than one BLEU, and else 1.
-        tasks: Of table-1, which of ro-en, en-de, en-de-long, en-ja and summarisation; by default all.
+        tasks: Of table-1, which of ro-en, en-de, en-de-long, en-ja and summarisation; by default all but en-de-long.
         budget_minutes: Begin no step that would end later than in so many minutes.
         parallel: Steps that run side by side, in processes of their own: small models leave a GPU idle. As many light
             ones (decoding, scoring) run beside them.
