@@ -1,22 +1,28 @@
 """How long until the first sentence? Import, load and first translation, every engine in a process of its own.
 
     python benchmarks/cold_start.py                       # random weights of base size
-    python benchmarks/cold_start.py MODEL --engines torch onnx-int8 --rounds 5
+    python benchmarks/cold_start.py MODEL --engines torch onnx-int8 native --rounds 5
+        --results benchmarks/results/cold_start_2core_202611.md         # appends the table there
 
-The graphs of the ONNX engines are written beforehand, as they are on every start but the first; what writing them
-takes is printed, too. Each row is the median of the rounds, engines in turns.
+The graphs of the ONNX engines and the library of the engine native are made beforehand, as they are on every start but
+the first; what making them takes is printed, too. Each row is the median of the rounds, engines in turns.
 """
 
 import argparse
 import json
 import os
+import platform
+import shlex
 import subprocess
 import sys
 import tempfile
+from datetime import date
 from pathlib import Path
 from statistics import median
 
-from cpu import random_model
+import levt
+from cpu import processor, random_model
+from levt.engine.onnx_sessions import thread_count
 
 CHILD = """
 import json, sys, time
@@ -49,9 +55,10 @@ def main() -> None:
     """Measure and print the table last."""
     parser = argparse.ArgumentParser()
     parser.add_argument("model", type=Path, nargs="?")
-    parser.add_argument("--engines", nargs="+", default=["torch", "onnx", "onnx-int8"])
+    parser.add_argument("--engines", nargs="+", default=["torch", "onnx", "onnx-int8", "native"])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--text", default=None)
+    parser.add_argument("--results", type=Path, help="append the table to this file")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         os.environ["XDG_CACHE_HOME"] = temporary
@@ -69,13 +76,29 @@ def main() -> None:
             {engine: start(model, engine, text, settings) for engine in given.engines}
             for _ in range(given.rounds)
         ]
-    print(f"load average {os.getloadavg()[0]:.1f}; {given.rounds} rounds, medians\n")
-    print(f"| engine | {' | '.join(COLUMNS)} | first load ever s |")
-    print("|---" * (len(COLUMNS) + 2) + "|")
+    import onnxruntime
+    import torch
+
+    report = [
+        f"## {date.today().isoformat()}",
+        "",
+        f"`{shlex.join(['python', *sys.argv])}`",
+        "",
+        f"{processor()}, {thread_count()} cores; load {os.getloadavg()[0]:.1f} at the end; Python "
+        f"{platform.python_version()}, levt {levt.__version__}, torch {torch.__version__}, onnxruntime "
+        f"{onnxruntime.__version__}; {given.model or 'random weights of base size'}; medians of {given.rounds} starts.",
+        "",
+        f"| engine | {' | '.join(COLUMNS)} | first load ever s |",
+        "|---" * (len(COLUMNS) + 2) + "|",
+    ]
     for engine in given.engines:
         columns = [median(found[engine][i] for found in rounds) for i in range(len(COLUMNS))]
-        cells = [f"{value:.0f}" if value > 50 else f"{value:.2f}" for value in columns]
-        print(f"| {engine} | {' | '.join(cells)} | {writing[engine]:.2f} |")
+        cells = [f"{value:.0f}" if value > 50 else f"{value:.3f}" for value in columns]
+        report.append(f"| {engine} | {' | '.join(cells)} | {writing[engine]:.2f} |")
+    print("\n".join(report))
+    if given.results is not None:
+        with given.results.open("a", encoding="utf-8") as file:
+            file.write("\n".join(["", *report, ""]))
 
 
 if __name__ == "__main__":
