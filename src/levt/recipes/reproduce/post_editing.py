@@ -62,7 +62,15 @@ def table_step(task: PostEditingTask, setting: Setting) -> Step:
     for system in chains.systems(task):
         for seed in range(1, setting.seeds + 1):
             inputs[f"{system}:{seed}"] = edited(chains, task, system, seed)
-    known = {"name": task.name, "title": task.title, "system": task.system, "systems": chains.systems(task)}
+    known = {
+        "name": task.name,
+        "title": task.title,
+        "system": task.system,
+        "systems": chains.systems(task),
+        "ways": {
+            NAMES.get(name, name): tries[0].name for name, tries in task.tries.items() if len(tries) == 1
+        },
+    }
     config = {"task": known, "seeds": setting.seeds, "samples": samples(setting)}
     seconds = SECONDS[setting.scale] * 3
     return Step(
@@ -110,7 +118,7 @@ def report(job: Job) -> None:
         sections.append(
             Section(
                 heading=f"{task['title']}, drafts: {task['system']}",
-                text=f"{task['sentences']:,} test sentences{_paper(name)}.{_tried(task['choices'])}",
+                text=f"{task['sentences']:,} test sentences{_paper(name)}.{_tried(task)}",
                 table=Table(columns=["system", *COLUMNS, "dial"], rows=task["cells"]),
             )
         )
@@ -122,10 +130,10 @@ def report(job: Job) -> None:
     ).write(job.out)  # fmt: skip
 
 
-def _tried(choices: Mapping[str, Any]) -> str:
+def _tried(task: Mapping[str, Any]) -> str:
     """Which ways of training were tried, and which was taken."""
-    text = ""
-    for label, found in choices.items():
+    text = "".join(f" {label}: {way}." for label, way in task["ways"].items())
+    for label, found in task["choices"].items():
         scores = ", ".join(f"{way} {ter:.2f}" for way, ter in found["dev TER"].items())
         text += f" {label}: {found['chosen']} was best on the dev set (TER {scores})."
     return text

@@ -61,8 +61,8 @@ NEAR = Try(name="near", more=("redrafted",))
 ALL = Try(name="all", more=("redrafted", "round-trip"))
 TRIP = Try(name="trip", more=("round-trip",))
 TRIES: dict[str, tuple[Try, ...]] = {
-    TRANSFORMER: (NEAR, ALL),
-    SCRATCH: (NEAR, ALL),
+    TRANSFORMER: (ALL,),
+    SCRATCH: (ALL,),
     FINE_TUNED: (
         NEAR,
         ALL,

@@ -26,21 +26,21 @@ FEW: dict[str, Any] = {"max_steps": 4, "validate_every": 4, "save_every": 4}
 """There are many trainings, and a toy has nothing to show but that they run."""
 LENGTHS: dict[str, dict[str, Any]] = {
     # The translation model of a language has more to learn than any other, and fine-tuning waits for it.
-    "translation": {"max_steps": 10_000, "validate_every": 2_500, "save_every": 2_500},
+    "translation": {"max_steps": 9_000, "validate_every": 3_000, "save_every": 3_000},
     # A black box is to be imperfect. One LSTM kernel runs over all of a row: there is nothing to compile or capture.
     "box": {
         "max_steps": 2_000, "validate_every": 1_000, "save_every": 1_000, "precision": "fp32", "compile": False,
         "capture": False,
     },
-    "synthetic": {"max_steps": 8_000, "validate_every": 2_000, "save_every": 2_000},
+    "synthetic": {"max_steps": 7_000, "validate_every": 1_750, "save_every": 3_500},
     # Few triples are soon learnt by heart, so the dev set is asked more often.
     "real": {"max_steps": 5_000, "validate_every": 1_000, "save_every": 2_500},
     "fine-tuned": {
-        "learning_rate": 3e-4, "warmup": 200, "max_steps": 4_000, "validate_every": 800, "save_every": 2_000,
+        "learning_rate": 3e-4, "warmup": 200, "max_steps": 3_500, "validate_every": 700, "save_every": 1_750,
     },
 }  # fmt: skip
 """What differs at quick scale from other trainings, by what is trained."""
-LEFT_TO_RIGHT = {"synthetic": 4_000, "real": 3_000}
+LEFT_TO_RIGHT = {"synthetic": 3_500, "real": 3_000}
 """Steps of the Transformer: from left to right every token of a text teaches at once."""
 VALIDATION = {"quick": 6.0}
 """Seconds of a validation: refining the dev set, and its TER."""
