@@ -164,7 +164,7 @@ QUICK = (
     *_synthetic(EN_DE, "En-De, European Parliament, synthetic", "phrase", "recurrent"),
     PostEditingTask(
         name="ape-it-en-de", title="En-De, information technology, real", system="phrase-based", language=EN_DE,
-        triples="ape-it-en-de", keystrokes="ape-keystrokes-en-de", redrafts=1, tries=TRIES,
+        triples="ape-it-en-de", keystrokes="ape-keystrokes-en-de", redrafts=2, tries=TRIES,
     ),
     PostEditingTask(
         name="ape-wiki-en-de", title="En-De, Wikipedia, real", system="NMT", language=EN_DE,

@@ -146,7 +146,7 @@ def redrafts_step(task: PostEditingTask, real: Step) -> Step:
         run=write_redrafted,
         inputs={"real": real},
         config={"rounds": task.redrafts, "folds": 3 if task.language.toy else 10},
-        seconds=0.5 if task.language.toy else 90.0,
+        seconds=0.5 if task.language.toy else 150.0,
         light=True,
     )
 
