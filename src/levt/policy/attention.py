@@ -8,6 +8,7 @@ because c neighbouring query rows are, to attention without order, one longer ro
 
 import inspect
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,11 +21,10 @@ from levt.policy.cache import CachedPattern
 from levt.policy.layout import Layout, Packed, Padded
 from levt.policy.short_attention import fits, short_attention
 
-varlen_attn: Callable[..., Any] | None
-try:
-    from torch.nn.attention.varlen import varlen_attn
-except ImportError:  # torch before 2.9
-    varlen_attn = None
+varlen_attn: Callable[..., Any] | None = None
+if torch.cuda.device_count():  # to import it takes longer than all of torch, and without a GPU it is of no use
+    with suppress(ImportError):  # torch before 2.9
+        from torch.nn.attention.varlen import varlen_attn
 
 CAUSAL: dict[str, Any] = {}
 """How the installed torch asks the variable-length kernel to look only backwards."""
