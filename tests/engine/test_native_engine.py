@@ -17,6 +17,8 @@ from torch import Tensor
 import levt
 from levt.edits.state import State
 from levt.engine import native_library
+from levt.engine.alternatives import Place
+from levt.engine.continuous import continuous
 from levt.engine.native_engine import NativeEngine
 from levt.engine.native_network import NativePrecision, Packed
 from levt.engine.native_policy import NativePolicy
@@ -211,6 +213,32 @@ def test_bytes_are_near(activation: str) -> None:
         usable = one > -1e20
         spread = one[usable] - one[usable].mean()
         assert np.linalg.norm((one - other)[usable]) < 0.06 * np.linalg.norm(spread)
+
+
+@pytest.mark.parametrize("precision", ["float32", "int8"])
+def test_requests_come_and_go(precision: NativePrecision) -> None:
+    engine, rng = engine_of(network("levt", 3), precision), random.Random(1)
+    requests = [Request(source=tuple(rng.randrange(5, SIZE) for _ in range(n))) for n in (3, 9, 1, 14, 6)]
+    alone = [engine.refine(engine.encode([r.source]), [r])[0] for r in requests]
+    batch = continuous(engine)
+    outcomes = batch.add(requests[:2])
+    for request in requests[2:]:
+        batch.step()
+        outcomes += batch.add([request])
+    while batch.alive:
+        batch.step()
+    assert [o.tokens for o in outcomes] == [o.tokens for o in alone]
+
+
+def test_alternatives_of_a_place() -> None:
+    net = network("levt", 4)
+    places = [
+        Place(source=(9, 8), before=(7,), after=(6,), placeholders=2, count=3),
+        Place(source=(9,), current=12),
+    ]
+    expected = TorchEngine(net, TOKENIZERS).alternatives(places)
+    for one, other in zip(expected, engine_of(net).alternatives(places), strict=True):
+        assert [tokens for tokens, _ in one.alternatives] == [tokens for tokens, _ in other.alternatives]
 
 
 def test_threads_of_a_server_may_run_it_at_once() -> None:

@@ -30,7 +30,7 @@ typedef struct {
     const int8_t *bytes;  /* One of the two is there. */
     const float *floats;
     const float *scale;   /* Of bytes, one per output. */
-    const int32_t *sums;
+    const int32_t *middle; /* −128 Σ W₈. */
     const float *bias;
 } Linear;
 
@@ -272,6 +272,8 @@ static inline __attribute__((always_inline)) void floats_tile(
 #endif
 }
 
+static const int32_t nothing[PANEL];
+
 /* Rows of x as bytes, `stride` of them each, and the scale of each row. */
 static void quantise(const float *x, int rows, int in, size_t lx, int positive, uint8_t *q, size_t stride, float *scale) {
     for (int r = 0; r < rows; r++) {
@@ -316,15 +318,14 @@ static void linear(const Linear *l, const float *x, size_t lx, int rows, int pos
                     case 5: bytes_tile(a, stride, stride / 4, w, 5, acc); break;
                     default: bytes_tile(a, stride, stride / 4, w, 6, acc);
                 }
-                int32_t middle = positive ? 0 : 128;
+                const int32_t *more = positive ? nothing : l->middle + first;
                 const float *s = l->scale + first, *b = l->bias + first;
-                const int32_t *sums = l->sums + first;
                 for (int r = 0; r < R; r++) {
                     float *o = out + (r0 + r) * lo + first, by = scale[r0 + r];
                     if (count == PANEL)
-                        for (int c = 0; c < PANEL; c++) o[c] = (float)(acc[r][c] - middle * sums[c]) * (by * s[c]) + b[c];
+                        for (int c = 0; c < PANEL; c++) o[c] = (float)(acc[r][c] + more[c]) * (by * s[c]) + b[c];
                     else
-                        for (int c = 0; c < count; c++) o[c] = (float)(acc[r][c] - middle * sums[c]) * (by * s[c]) + b[c];
+                        for (int c = 0; c < count; c++) o[c] = (float)(acc[r][c] + more[c]) * (by * s[c]) + b[c];
                 }
             } else {
                 float acc[TILE][PANEL] __attribute__((aligned(64)));

@@ -37,7 +37,7 @@ class Linear(ctypes.Structure):
 
     _fields_ = [
         ("inputs", ctypes.c_int32), ("outputs", ctypes.c_int32), ("bytes", ctypes.c_void_p),
-        ("floats", ctypes.c_void_p), ("scale", ctypes.c_void_p), ("sums", ctypes.c_void_p), ("bias", ctypes.c_void_p),
+        ("floats", ctypes.c_void_p), ("scale", ctypes.c_void_p), ("middle", ctypes.c_void_p), ("bias", ctypes.c_void_p),
     ]  # fmt: skip
 
 

@@ -187,7 +187,7 @@ class Packed:
         panels = q.reshape(len(q) // PANEL, PANEL, q.shape[1] // 4, 4)
         found.bytes = self._keep(panels.transpose(0, 2, 1, 3))
         found.scale = self._keep(np.pad(s, (0, more)))
-        found.sums = self._keep(q.sum(1, dtype=np.int32))
+        found.middle = self._keep(-128 * q.sum(1, dtype=np.int32))
         return found
 
     def _norm(self, norm: nn.Module | None) -> Norm:
