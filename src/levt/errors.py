@@ -65,12 +65,12 @@ def reason(error: BaseException) -> str:
     """What went wrong, for a message that names the file itself: an OSError without its number and its path.
 
     >>> reason(FileNotFoundError(2, "No such file or directory", "a.txt")), reason(KeyError("cases"))
-    ('no such file or directory', "the key 'cases' is missing")
+    ('No such file or directory', "the key 'cases' is missing")
     """
     if isinstance(error, UnicodeDecodeError):
         return f"not UTF-8 ({error.reason} at byte {error.start})"
     if isinstance(error, OSError) and error.strerror:
-        return error.strerror[0].lower() + error.strerror[1:]
+        return error.strerror
     if isinstance(error, KeyError):
         return f"the key {error} is missing"
     return str(error) or type(error).__name__
