@@ -214,15 +214,15 @@ def verdicts(
     """What the table says: how many times as fast as the rival, and what bytes cost."""
     found = []
     for batch, ms in medians.items():
-        best = {
-            who: min((ms[n], n) for n in names if n.startswith(f"{who}, ") and "leave" not in n)
-            for who in SIDES
-        }
+        best: dict[str, tuple[float, str]] = {}
+        for side in SIDES:
+            known = [(ms[n], n) for n in names if n.startswith(f"{side}, ") and "leave" not in n]
+            best |= {side: min(known)} if known else {}
         for ours in SIDES[:-1]:
-            (mine, how), (theirs, other) = best[ours], best[RIVAL]
-            found.append(
-                f"batch {batch}: {how} {mine:.2f} ms, {other} {theirs:.2f} ms: {theirs / mine:.2f} times as fast"
-            )
+            if ours in best and RIVAL in best:
+                (mine, how), (theirs, other) = best[ours], best[RIVAL]
+                times = f"{theirs / mine:.2f} times as fast"
+                found.append(f"batch {batch}: {how} {mine:.2f} ms, {other} {theirs:.2f} ms: {times}")
     for exact, rough in (
         ("LevT, onnx float32, 1 thread", "LevT, onnx-int8, 1 thread"),
         ("LevT, native float32, 1 thread", f"{LEVT}, 1 thread"),

@@ -30,8 +30,8 @@ def bench(
 
     Args:
         model: Name of a bundled model, a model folder, or an id of the hub (user/name).
-        engine: What runs the model: torch, cuda, onnx or onnx-int8; auto: cuda on a GPU, else torch. Several are
-            compared.
+        engine: What runs the model: torch, cuda, onnx, onnx-int8 or native; auto: cuda on a GPU, else torch. Several
+            are compared.
         batch: Texts that go through the model together; 1 gives the time that one person waits.
         input: File of texts, one per line; by default a few sentences of our own.
         reference: File of reference translations of the input, for BLEU beside the speed.
@@ -41,7 +41,7 @@ def bench(
         dtype: Precision; by default the engine's own.
         max_iterations: Stop after this many iterations (10).
         beam: Hypotheses kept, for models that write from left to right (4).
-        delete_exit: Depth at which the delete policy leaves the decoder (engines torch and cuda).
+        delete_exit: Depth at which the delete policy leaves the decoder (engines torch, cuda and native).
         placeholder_exit: Depth at which the placeholder policy leaves the decoder.
     """
     import torch
@@ -55,7 +55,7 @@ def bench(
         if not values or min(values) <= 0:
             raise ConfigError(f"{name} must be above 0, got {', '.join(map(str, values)) or 'nothing'}")
     if not engine:
-        raise ConfigError("engine must be named", hint="--engine torch onnx onnx-int8")
+        raise ConfigError("engine must be named", hint="--engine torch onnx-int8 native")
     texts, references = (SENTENCES, ()) if input is None and reference is None else _read(input, reference)
     if threads is not None:
         os.environ[THREADS] = str(threads)

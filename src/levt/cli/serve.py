@@ -38,7 +38,7 @@ def serve(
         token_file: File with the bearer token that every costly or telling request must bring.
         cors: Origins of other pages that may ask (https://example.org); none by default.
         allow_host: Further names by which this server may be asked, as behind a proxy.
-        engine: What runs the model: torch, cuda, onnx or onnx-int8.
+        engine: What runs the model: torch, cuda, onnx, onnx-int8 or native.
         device: cpu, cuda or cuda:N; by default a GPU where there is one.
         dtype: float32, bfloat16 or float16; by default bfloat16 on a GPU, float32 elsewhere.
         threads: Threads among which the texts of an iteration are shared out on a CPU; by default one per core.

@@ -33,7 +33,7 @@ def show(
         keep: Parts of the draft that must survive.
         drop: Words that must not appear.
         terms: Texts that must appear.
-        engine: What runs the model: torch, cuda, onnx or onnx-int8; auto: cuda on a GPU, else torch.
+        engine: What runs the model: torch, cuda, onnx, onnx-int8 or native; auto: cuda on a GPU, else torch.
         device: cpu, cuda or cuda:N; by default a GPU where there is one.
         dtype: float32, bfloat16 or float16; by default bfloat16 on a GPU, float32 elsewhere.
         max_iterations: Stop after this many iterations (10).

@@ -1,6 +1,6 @@
 """The compiled passes of ``native.c``: built once by the compiler of the machine, kept in the cache. Knows no network.
 
-$XDG_CACHE_HOME/levt/native/KEY.so, the key being a checksum of the source, the compiler and the processor: the code
+$XDG_CACHE_HOME/levt/native/KEY.so, the key being a checksum of the source, the flags and the processor: the code
 is made for the instructions of the very machine.
 """
 
