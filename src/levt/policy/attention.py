@@ -22,7 +22,8 @@ from levt.policy.layout import Layout, Packed, Padded
 from levt.policy.short_attention import fits, short_attention
 
 varlen_attn: Callable[..., Any] | None = None
-if torch.cuda.device_count():  # to import it takes longer than all of torch, and without a GPU it is of no use
+# To import it takes longer than all of torch, and without a GPU it is of no use.
+if torch.cuda.device_count():
     with suppress(ImportError):  # torch before 2.9
         from torch.nn.attention.varlen import varlen_attn
 
