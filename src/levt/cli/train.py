@@ -39,7 +39,9 @@ def train(argv: Sequence[str]) -> None:
     standing = run(experiment)
     if os.environ.get("RANK", "0") == "0":  # one of several speaks
         where = experiment.out / "best"
-        best = "not validated yet" if standing.best is None else f"best {experiment.metric} {standing.best:.2f}"
+        best = (
+            "not validated yet" if standing.best is None else f"best {experiment.metric} {standing.best:.2f}"
+        )
         found = f"model in {where}" if where.is_dir() else "no model yet"
         print(f"step {standing.step:,}, {best}, {found}", file=sys.stderr)
 
