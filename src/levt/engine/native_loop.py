@@ -179,8 +179,8 @@ def _fill(policy: NativePolicy, rows: Sequence[Row], wide: list[list[int]], hole
     for i in asked:
         places += [begin + at for at in holes[i]]
         begin += len(wide[i])
-    _, best, logp = policy.packed.token_scores(h if len(places) == len(h) else h[places])
-    tokens, logps, begin = best.tolist(), logp.tolist(), 0
+    tokens, logps = policy.packed.best_tokens(h[places])
+    begin = 0
     for i in asked:
         row, end = rows[i], begin + len(holes[i])
         row.now.fill, row.now.fill_logp = tokens[begin:end], logps[begin:end]

@@ -22,6 +22,8 @@ from levt.text.specials import PLH, SPECIALS
 
 PANEL = 64
 """Outputs that are computed together."""
+NEAR = 30
+"""Places whose scores of the whole vocabulary are held at once, in whole tiles: they fit into a cache."""
 ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "silu", "tanh")
 NativePrecision = Literal["float32", "int8"]
 
@@ -122,6 +124,15 @@ class Packed:
         """Of each place the log π^tok of all tokens, the best that may be written, and its log π."""
         best, logp = np.empty(len(h), np.int32), np.empty(len(h), np.float32)
         return self._mapped(self.token_head, 1, h, best=best, logp=logp)[0], best, logp
+
+    def best_tokens(self, h: Array) -> tuple[list[int], list[float]]:
+        """Of each place the best token that may be written, and its log π; so many at a time that scores stay near."""
+        best, logp = list[int](), list[float]()
+        for start in range(0, len(h), NEAR):
+            _, tokens, scores = self.token_scores(h[start : start + NEAR])
+            best += tokens.tolist()
+            logp += scores.tolist()
+        return best, logp
 
     def _mapped(
         self,
