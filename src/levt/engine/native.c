@@ -159,11 +159,15 @@ static void do_job(Job job, void *what, int team) {
 }
 
 /* Whether a team pays: where others use the cores, members wait for each other longer than one alone would take. Both
-   ways are timed, and the one that is not used is tried again, less and less often as long as it loses. */
+   ways are timed; the one that is not used is tried again for a few passes, less and less often as long as it loses. */
+#define TRIAL 5
+#define SOON 16
+#define LATE 512
+
 static struct {
-    _Atomic float alone, team; /* Nanoseconds per unit of work, smoothed; 0: not tried yet. */
-    atomic_int since, patience;
-} worth = {.patience = 16};
+    _Atomic float took[2]; /* Nanoseconds per unit of work, smoothed: alone, and as a team. */
+    atomic_int as_team, trial, left, patience, fresh;
+} way = {.as_team = 1, .left = TRIAL, .patience = SOON, .fresh = 1};
 
 static double nanoseconds(void) {
     struct timespec now;
@@ -172,23 +176,26 @@ static double nanoseconds(void) {
 }
 
 static int team_pays(void) {
-    float alone = worth.alone, team = worth.team;
-    if (team == 0) return 1;
-    if (alone == 0) return 0;
-    int pays = team < alone;
-    if (atomic_fetch_add(&worth.since, 1) < worth.patience) return pays;
-    worth.since = 0;
-    return !pays;
+    if (atomic_fetch_sub(&way.left, 1) > 0) return way.as_team;
+    if (way.trial) {
+        int better = way.took[1] < way.took[0];
+        way.patience = better == way.as_team ? SOON : (way.patience < LATE ? 2 * way.patience : LATE);
+        way.as_team = better;
+    } else {
+        way.as_team = !way.as_team;
+        way.took[way.as_team] = 0;
+    }
+    way.trial = !way.trial;
+    way.left = way.trial ? TRIAL : way.patience;
+    way.fresh = 1;
+    return way.as_team;
 }
 
 static void timed(int as_team, double took, float work) {
-    _Atomic float *kept = as_team ? &worth.team : &worth.alone;
-    float found = took / work, before = *kept;
-    int first = before == 0, paid = worth.team < worth.alone;
-    *kept = first ? found : 0.75f * before + 0.25f * found;
-    if (first) return;
-    if (as_team && !paid) worth.patience = worth.team < worth.alone ? 16 : (worth.patience < 512 ? 2 * worth.patience : 512);
-    if (!as_team && paid) worth.patience = worth.team < worth.alone ? (worth.patience < 512 ? 2 * worth.patience : 512) : 16;
+    /* The first pass of a way wakes those who sleep. */
+    if (atomic_exchange(&way.fresh, 0)) return;
+    float found = took / work, before = way.took[as_team];
+    way.took[as_team] = before == 0 ? found : 0.7f * before + 0.3f * found;
 }
 
 static inline float fast_exp(float x) {
@@ -689,6 +696,6 @@ int levt_map(const Linear *l, int maps, int rows, const float *x, int lx, float 
     Map m = {.l = l, .maps = maps, .rows = rows, .without = without, .first = first, .lx = lx, .x = x, .out = out,
              .best = best, .logp = logp};
     double work = (double)l->in * l->out * maps * rows;
-    do_job(map_rows, &m, work < 1e6 || worth.team >= worth.alone ? 1 : threads);
+    do_job(map_rows, &m, work < 1e6 || !way.as_team ? 1 : threads);
     return atomic_load(&m.trouble);
 }
