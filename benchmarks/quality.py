@@ -73,7 +73,9 @@ def main() -> None:
             row: dict[str, object] = {"seed": seed, "steps": standing.step, "wall_s": round(wall), **setting}
             for split in splits:
                 sources, references = texts(given.corpus, split)
-                results = model.translate(sources, **setting)
+                results = model.translate(
+                    sources, **({"reread": False} if model.kind == "levt" else {}), **setting
+                )
                 outputs = [r.text for r in results]
                 score = bleu(outputs, references)
                 row |= {

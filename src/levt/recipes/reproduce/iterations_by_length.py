@@ -6,7 +6,7 @@ from levt.engine.model import load
 from levt.recipes.reproduce.framework.report import Cell, Report, Section, Table
 from levt.recipes.reproduce.framework.setting import Setting
 from levt.recipes.reproduce.framework.step import Job, Step
-from levt.recipes.reproduce.parts.decoding import mean, read_outputs, write_outputs
+from levt.recipes.reproduce.parts.decoding import mean, read_outputs, translated, write_outputs
 from levt.recipes.reproduce.parts.models import Made
 from levt.recipes.reproduce.parts.pictures import lines
 from levt.recipes.reproduce.parts.training import MODEL
@@ -66,8 +66,8 @@ def decode_monolingual(job: Job) -> None:
     for path in files:
         known = [line.strip() for line in path.read_text("utf-8").splitlines() if line.strip()]
         texts += known[:: max(1, len(known) // wanted)][:wanted]
-    model = load(job.inputs["model"] / MODEL, budget=BUDGET)
-    results = model.translate(texts, empty_gap_penalty=penalty_of(job.inputs["tuned"]))
+    model = load(job.inputs["model"] / MODEL, engine="torch", budget=BUDGET)
+    results = translated(model, texts, {"empty_gap_penalty": penalty_of(job.inputs["tuned"])})
     write_outputs(job.out, results, texts)
 
 

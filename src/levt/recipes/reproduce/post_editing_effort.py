@@ -54,7 +54,7 @@ def effort_step(task: PostEditingTask, setting: Setting) -> Step:
 def write_effort(job: Job) -> None:
     """Simulate the person."""
     test = triples_of(job.inputs["triples"], "test")
-    found = keystrokes(load(job.inputs["model"] / MODEL, budget=BUDGET), test)
+    found = keystrokes(load(job.inputs["model"] / MODEL, engine="torch", budget=BUDGET), test)
     values = {row.name: {score.name: score.value for score in row.scores} for row in found}
     write_whole(job.out / EFFORT, {"sentences": len(test), "values": values}, indent=1)
 

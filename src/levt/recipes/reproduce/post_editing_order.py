@@ -49,7 +49,7 @@ def report(job: Job) -> None:
     else:
         recorded, actions = [folder / f"test.{end}" for end in ENDS], folder / ACTIONS
     known = watched(triples_of(folder, "test"), recorded, actions)
-    found = orders(load(job.inputs["model"] / MODEL, budget=BUDGET), known)
+    found = orders(load(job.inputs["model"] / MODEL, engine="torch", budget=BUDGET), known)
     rows: list[list[Cell]] = [[row.name, *(score.value for score in row.scores)] for row in found]
     text = (
         f"{job.config['title']}: {len(known.triples):,} test sentences, unseen in training, that needed an edit and "

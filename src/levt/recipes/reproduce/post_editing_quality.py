@@ -53,7 +53,7 @@ def tags_step(task: PostEditingTask, system: str, setting: Setting) -> Step:
 def write_tags(job: Job) -> None:
     """Choose the threshold on the dev set, tag the test set."""
     dev, test = (triples_of(job.inputs["triples"], split) for split in ("dev", "test"))
-    threshold, row = tagged(load(job.inputs["model"] / MODEL, budget=BUDGET), dev, test)
+    threshold, row = tagged(load(job.inputs["model"] / MODEL, engine="torch", budget=BUDGET), dev, test)
     values = {score.name: score.value for score in row.scores} | {"threshold": threshold}
     write_whole(job.out / TAGS, values, indent=1)
 

@@ -64,7 +64,9 @@ def write_limited(job: Job) -> None:
     else:
         pairs = list(aligned(texts / "test.src", texts / "test.tgt"))[: job.config["most"]]
         test = Triples([x for x, _ in pairs], [""] * len(pairs), [y for _, y in pairs])
-    found = timeouts(load(job.inputs["model"] / MODEL, budget=BUDGET), test, limits=job.config["limits"])
+    found = timeouts(
+        load(job.inputs["model"] / MODEL, engine="torch", budget=BUDGET), test, limits=job.config["limits"]
+    )
     nothing = [compared(metric, {"": test.drafts}, test.targets, None)[""] for metric in METRICS]
     known = {
         "sentences": len(test),

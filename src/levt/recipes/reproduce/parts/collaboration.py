@@ -49,7 +49,7 @@ def limits_step(
 def decode_limited(job: Job) -> None:
     """Write ``limited.json``: a score for each kind of help and each limit."""
     sources, references = texts_of(job.inputs["corpus"] / CORPUS, "test", job.config["most"])
-    engine: Any = load(job.inputs["model"] / MODEL).engine
+    engine: Any = load(job.inputs["model"] / MODEL, engine="torch").engine
     by = metric(job.config["metric"], tokenize=job.config["tokenize"])
     penalty = penalty_of(job.inputs["tuned"])
     scores: dict[str, dict[str, float]] = {}

@@ -36,18 +36,23 @@ def decode_step(
 def decode(job: Job) -> None:
     """Write ``outputs.json``."""
     sources, _ = texts_of(job.inputs["corpus"] / CORPUS, job.config["split"])
-    model = load(job.inputs["model"] / MODEL, budget=BUDGET)
+    model = load(job.inputs["model"] / MODEL, engine="torch", budget=BUDGET)
     settings = dict(job.config["settings"])
     if "tuned" in job.inputs:
         settings["empty_gap_penalty"] = penalty_of(job.inputs["tuned"])
     if "teacher" in job.inputs:
-        settings["teacher"] = load(job.inputs["teacher"] / MODEL, budget=BUDGET)
+        settings["teacher"] = load(job.inputs["teacher"] / MODEL, engine="torch", budget=BUDGET)
     write_outputs(job.out, translated(model, sources, settings), sources)
 
 
 def translated(model: Model, sources: Sequence[str], settings: Mapping[str, Any]) -> list[Result]:
     """The results of many texts."""
-    return model.translate(list(sources), **settings)
+    return model.translate(list(sources), **as_in_the_paper(model, settings))
+
+
+def as_in_the_paper(model: Model, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings, with Algorithm 2 as it stands: LevT does not read again what it has written."""
+    return {**({"reread": False} if model.kind == "levt" else {}), **settings}
 
 
 def write_outputs(out: Path, results: Sequence[Result], sources: Sequence[str]) -> None:

@@ -53,7 +53,7 @@ def outputs_step(
 def post_edit(job: Job) -> None:
     """Write ``outputs.json``."""
     test = triples_of(job.inputs["triples"], "test")
-    model = load(job.inputs["model"] / MODEL, budget=BUDGET)
+    model = load(job.inputs["model"] / MODEL, engine="torch", budget=BUDGET)
     results = refined(model, test)
     known: dict[str, Any] = {
         "texts": [result.text for result in results],

@@ -59,7 +59,7 @@ def search_step(
 def search(job: Job) -> None:
     """Write ``outputs.json``."""
     sources, _ = texts_of(job.inputs["corpus"] / CORPUS, job.config["split"])
-    engine: Any = load(job.inputs["model"] / MODEL).engine
+    engine: Any = load(job.inputs["model"] / MODEL, engine="torch").engine
     options = Options(empty_gap_penalty=penalty_of(job.inputs["tuned"]))
     texts = [prepare(Wish(source=source, options=options), engine) for source in sources]
     parts = list(chain.from_iterable(texts))

@@ -11,6 +11,7 @@ import torch
 from levt.engine.batching import Budget
 from levt.engine.model import Model, load
 from levt.recipes.reproduce.framework.step import Job, Step
+from levt.recipes.reproduce.parts.decoding import as_in_the_paper
 from levt.recipes.reproduce.parts.prepare import CORPUS
 from levt.recipes.reproduce.parts.texts import texts_of
 from levt.recipes.reproduce.parts.training import MODEL
@@ -74,6 +75,7 @@ def in_turns(
 ) -> dict[str, dict[str, float]]:
     """Let systems translate the same texts in turns, so that all meet the same load."""
     taken: dict[str, list[float]] = {name: [] for name in systems}
+    systems = {name: (model, as_in_the_paper(model, asked)) for name, (model, asked) in systems.items()}
     for model, settings in systems.values():
         for text in texts[:warm_up]:
             model.translate(text, **settings)

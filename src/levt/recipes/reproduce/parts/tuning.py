@@ -80,7 +80,7 @@ def tune_model(job: Job) -> None:
     """Write ``tuned.json``."""
     sources, references = texts_of(job.inputs["corpus"] / CORPUS, "dev", job.config["limit"])
     by = metric(job.config["metric"], tokenize=job.config["tokenize"])
-    model = load(job.inputs["model"] / MODEL, budget=BUDGET)
+    model = load(job.inputs["model"] / MODEL, engine="torch", budget=BUDGET)
     found = tune(model, sources, references, by, grid=job.config["grid"], progress=job.tell)
     write_whole(job.out / TUNED, asdict(found), indent=1)
 
