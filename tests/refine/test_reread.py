@@ -93,7 +93,9 @@ def test_a_result_is_left_alone_or_its_texts_go_in_a_circle(
         return
     texts = [TOKENIZER.decode(outcome.tokens)]
     while texts[-1] not in texts[:-1] and len(texts) < 6:
-        usual = Request(source=(5, 6), draft=tuple(TOKENIZER.encode(texts[-1])), options=options)
-        [more] = runner(policy)([0], [usual])
+        usual = tuple(TOKENIZER.encode(texts[-1]))
+        if len(usual) + 2 > READER.positions:  # broken bytes became signs of three: nobody could give it back
+            return
+        [more] = runner(policy)([0], [Request(source=(5, 6), draft=usual, options=options)])
         texts.append(TOKENIZER.decode(more.tokens))
     assert texts[-1] == texts[0], f"refining goes on: {texts}"
