@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_lessons import bounded, levt_config, network, ragged, rows_of, sentences, store_of
 
+from levt.data.mixture import Mixture
 from levt.data.pack import Packed
 from levt.errors import ConfigError
 from levt.imitation.drafts import Drafts, disordered, noisy, unfinished, with_drafts
@@ -169,3 +170,28 @@ def test_lessons_fit_their_shape_and_drafts_reach_the_deletion_policy(
     assert all((again[name] == before[name]).all() for name in again)
     if with_given:
         assert lessons.shape.kept < plain.shape.kept, "what is made up is known beforehand"
+
+
+def test_what_is_to_be_repaired_always_has_a_draft_that_somebody_made_up() -> None:
+    target = ragged([[5, 6, 7, 8]] * 3000).bounded()
+    near = ragged([[10, 11]] * 3000).bounded()
+    always = np.arange(3000) >= 1000
+    config = Drafts(unfinished=0.1, mismatched=0.1)
+    found = lists(with_drafts(target, None, near, config, 9, np.random.default_rng(0), always))
+    other = [row == [1, 10, 11, 2] for row in found]
+    assert np.mean(other[:1000]) == pytest.approx(0.1, abs=0.04)
+    assert np.mean(other[1000:]) == pytest.approx(0.5, abs=0.04), "the shares are those of the kinds"
+    # Whatever is not of another source is a beginning, and never the whole.
+    assert all(row != [1, 5, 6, 7, 8, 2] for row in found)
+
+
+def test_neighbours_in_a_mixture_are_of_the_same_part(tmp_path: Path) -> None:
+    stores = []
+    for name, count in (("one", 5), ("two", 7)):
+        (tmp_path / name).mkdir()
+        rows = sentences(count, seed=count, least=2)
+        stores.append(store_of(tmp_path / name, source=rows, target=rows))
+    found = neighbours(Mixture([(stores[0], 2), (stores[1], 1)]))
+    alone = [neighbours(store) for store in stores]
+    for at, part in ((0, alone[0]), (5, alone[0]), (10, alone[1])):
+        assert (found[:, at : at + part.shape[1]] == part + at).all()

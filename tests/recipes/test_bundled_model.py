@@ -11,6 +11,7 @@ from levt.convert.compact import compact
 from levt.data.prepare import load_tokenizers
 from levt.data.store import Store
 from levt.engine.model import load
+from levt.errors import ConfigError
 from levt.policy.build import build
 from levt.policy.card import Card
 from levt.policy.folder import Tokenizers
@@ -19,7 +20,7 @@ from levt.recipes.bundled import NAME, bundled_ar, bundled_levt
 from levt.recipes.bundled_card import bundled_card
 from levt.recipes.chain import Chain, run_chain
 from levt.recipes.distillation import Distillation
-from levt.recipes.experiment import Experiment, as_json, sized, validation
+from levt.recipes.experiment import Experiment, as_json, sized, training_store, validation
 
 STEPS: dict[str, Any] = {"max_steps": 4, "max_minutes": None, "tokens": 512, "warmup": 2, "validate_every": 2}
 
@@ -40,6 +41,8 @@ def test_the_whole_way(tmp_path: Path) -> None:
         distillation=Distillation(beam=2, shard=30, batch_size=16),
     )
     assert run_chain(chain)
+    assert chain.placed()[1].repair == (chain.corpus,), "references are there to be repaired"
+    assert len(training_store(chain.placed()[1])) == 4 * len(Store.open(chain.corpus / "train"))
     assert Store.open(tmp_path / "runs" / "corpus" / "train").has_draft, (
         "drafts of the corpus reach the student"
     )
@@ -59,7 +62,8 @@ def test_the_recipes_fit_the_sitting_and_the_disk() -> None:
     minutes = [experiment.training.max_minutes for experiment in (teacher, student)]
     assert all(minutes)
     assert sum(m for m in minutes if m) < 20
-    assert student.roll_in.drafts.made == pytest.approx(0.35)
+    assert student.roll_in.drafts.made == pytest.approx(0.18)
+    assert student.repair
     assert student.name == NAME
 
 
@@ -91,4 +95,11 @@ def test_the_dev_set_is_looked_at_from_end_to_end(tmp_path: Path, monkeypatch: p
 
 def test_settings_without_made_up_drafts_are_as_before() -> None:
     assert "drafts" not in as_json(recipe("multi30k-levt"))["roll_in"]
-    assert as_json(recipe("bundled-levt"))["roll_in"]["drafts"]["noisy"] == 0.15
+    assert as_json(recipe("bundled-levt"))["roll_in"]["drafts"]["noisy"] == 0.08
+
+
+def test_repair_without_drafts_is_refused() -> None:
+    with pytest.raises(ConfigError, match="repair is for LevT with made-up drafts"):
+        replace(recipe("multi30k-levt"), repair=(Path("corpora/multi30k"),))
+    with pytest.raises(ConfigError, match="repair is for LevT with made-up drafts"):
+        replace(recipe("bundled-ar"), repair=(Path("corpora/multi30k"),))

@@ -59,13 +59,16 @@ def with_drafts(
     config: Drafts,
     longest: int,
     draw: np.random.Generator,
+    always: Bool[np.ndarray, "b"] | None = None,
 ) -> Ragged:
     """A draft for every row, all with boundaries: made up, or ``given``, or empty; none is above ``longest``.
 
-    ``near`` are the targets of similar sources.
+    ``near`` are the targets of similar sources; rows that are ``always`` to be repaired get a made-up draft.
     """
     b = len(target.lengths)
     kind = draw.random(b)
+    if always is not None:
+        kind = np.where(always, kind * config.made, kind)
     draft = Ragged(np.empty(0, np.int64), np.zeros(b, np.int64)).bounded() if given is None else given
     first, second = config.noisy, config.noisy + config.unfinished
     if (chosen := kind < first).any():

@@ -48,10 +48,18 @@ class LevTLessons(Lessons):
     """Dual-policy learning."""
 
     def __init__(
-        self, store: Store, budget: Packed, model: LevT, *, roll_in: RollIn, objective: ObjectiveConfig
+        self,
+        store: Store,
+        budget: Packed,
+        model: LevT,
+        *,
+        roll_in: RollIn,
+        objective: ObjectiveConfig,
+        repaired: int | None = None,
     ) -> None:
+        """Examples from number ``repaired`` on always have a made-up draft."""
         super().__init__(store, budget)
-        self.roll_in, self.config = roll_in, objective
+        self.roll_in, self.config, self.repaired = roll_in, objective, repaired
         self.vocabulary = model.config.target_vocabulary
         self.near = neighbours(store) if roll_in.drafts.mismatched else None
         towers, exit_of = model.towers, model.config.exit_of
@@ -94,4 +102,5 @@ class LevTLessons(Lessons):
         near = target
         if self.near is not None:
             near = self.rows_of("target", self.near[draw.integers(2, size=len(rows)), rows])
-        return with_drafts(target, given, near, config, self.longest, draw)
+        always = None if self.repaired is None else rows >= self.repaired
+        return with_drafts(target, given, near, config, self.longest, draw, always)

@@ -3,14 +3,21 @@
 import numpy as np
 from jaxtyping import Int64
 
+from levt.data.mixture import Mixture
 from levt.data.store import Store
 
 
 def neighbours(store: Store) -> Int64[np.ndarray, "2 n"]:
     """For every example its neighbour when sources are sorted, and when they are sorted from their ends.
 
-    So the neighbour of "Tom is a teacher." is something like "Tom is a tall man.", or "Is Mary a teacher."
+    So the neighbour of "Tom is a teacher." is something like "Tom is a tall man.", or "Is Mary a teacher." In a
+    mixture neighbours are of the same part: in another it would be the very same source.
     """
+    if isinstance(store, Mixture):
+        parts = [(neighbours(part), times) for part, times in store.parts]
+        repeated = [part for part, times in parts for _ in range(times)]
+        starts = np.cumsum([0, *(part.shape[1] for part in repeated)])
+        return np.concatenate([part + start for part, start in zip(repeated, starts, strict=False)], axis=1)
     count = len(store)
     flat, lengths = store.gather("source", np.arange(count))
     ends = np.cumsum(lengths)

@@ -39,7 +39,13 @@ class Chain:
     def placed(self) -> tuple[Experiment, Experiment]:
         """Teacher and student in the folders of the chain."""
         teacher = dataclasses.replace(self.teacher, corpus=self.corpus, out=self.out / "teacher")
-        student = dataclasses.replace(self.student, corpus=self.out / "corpus", out=self.out / "student")
+        student = dataclasses.replace(
+            self.student,
+            corpus=self.out / "corpus",
+            out=self.out / "student",
+            # What it repairs are the references that the teacher has learnt from.
+            repair=(self.corpus,) if self.student.repair else (),
+        )
         return teacher, student
 
 

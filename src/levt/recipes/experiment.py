@@ -27,7 +27,7 @@ from levt.imitation.roll_in import RollIn
 from levt.imitation.teacher_forcing import TeacherForcingLessons
 from levt.policy.build import build
 from levt.policy.card import Card
-from levt.policy.config import ModelConfig, PostEditingConfig
+from levt.policy.config import LevTConfig, ModelConfig, PostEditingConfig
 from levt.policy.folder import Tokenizers, load_folder, save_folder
 from levt.policy.levt import LevT
 from levt.recipes.shards import write_whole
@@ -59,6 +59,9 @@ class Experiment:
     """How often each training example of the corpus counts, where more are mixed in."""
     more: tuple[Path, ...] = ()
     """Other corpora with the same tokenizer whose training examples are mixed in, once each (synthetic ones, say)."""
+    repair: tuple[Path, ...] = ()
+    """More such corpora, whose targets LevT is to repair: every example has a made-up draft (``roll_in.drafts``). So
+    the student of a teacher meets what people wrote, and learns to leave it alone."""
     model: AnyConfig
     """The network; its vocabulary sizes are those of the corpus."""
     roll_in: RollIn = field(default_factory=RollIn)
@@ -88,6 +91,8 @@ class Experiment:
 
     def __post_init__(self) -> None:
         problems = [] if self.times >= 1 else [f"times must be at least 1, got {self.times}"]
+        if self.repair and not (isinstance(self.model, LevTConfig) and self.roll_in.drafts.made):
+            problems.append("repair is for LevT with made-up drafts: say their shares (roll_in.drafts)")
         raise_all(ConfigError, "experiment", problems)
 
     @property
@@ -137,9 +142,9 @@ def run(experiment: Experiment, *, stay: bool = False) -> Standing:
 def training_store(experiment: Experiment) -> Store:
     """The training examples: of the corpus alone, or mixed with those of others."""
     own = Store.open(experiment.corpus / "train")
-    if not experiment.more and experiment.times == 1:
+    if not experiment.more and not experiment.repair and experiment.times == 1:
         return own
-    others = [(Store.open(folder / "train"), 1) for folder in experiment.more]
+    others = [(Store.open(folder / "train"), 1) for folder in (*experiment.more, *experiment.repair)]
     return Mixture([(own, experiment.times), *others])
 
 
@@ -208,7 +213,11 @@ def lessons(experiment: Experiment, store: Store, network: nn.Module) -> Lessons
     """What the network is taught with."""
     budget = Packed.fitting(store, target=experiment.training.tokens)
     if isinstance(network, LevT):
-        return LevTLessons(store, budget, network, roll_in=experiment.roll_in, objective=experiment.objective)
+        last = sum(len(Store.open(folder / "train")) for folder in experiment.repair)
+        return LevTLessons(
+            store, budget, network, roll_in=experiment.roll_in, objective=experiment.objective,
+            repaired=len(store) - last if last else None,
+        )  # fmt: skip
     smoothing, kind = experiment.objective.label_smoothing, experiment.model.kind
     if kind in TEACHING:
         return teaching_lessons(kind, experiment.teaching, store, budget, network, smoothing=smoothing)
@@ -278,6 +287,8 @@ def as_json(experiment: Experiment) -> dict[str, Any]:
         del settings["teaching"]
     if not experiment.more and experiment.times == 1:
         del settings["times"], settings["more"]
+    if not experiment.repair:
+        del settings["repair"]
     if not experiment.roll_in.drafts.made:
         del settings["roll_in"]["drafts"]
     return {**settings, "kind": experiment.model.kind}
