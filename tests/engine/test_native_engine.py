@@ -11,6 +11,7 @@ import pytest
 import torch
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from network_shapes import SHARING, levt_shapes
 from test_captured import same
 from torch import Tensor
 
@@ -35,7 +36,6 @@ from tiny_models import LINES, TOKENIZERS, network, save_tiny
 
 pytestmark = pytest.mark.skipif(not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="no C compiler")
 SIZE = TOKENIZERS.target.size
-SHARING = ["all", "plh+tok", "tok+del", "plh+del", "none"]
 
 tokens = st.lists(st.integers(5, SIZE - 1), max_size=20).map(tuple)
 
@@ -66,24 +66,7 @@ def engine_of(net: Any, precision: NativePrecision = "float32", threads: int = 1
 
 @st.composite
 def shapes(draw: st.DrawFn) -> dict[str, Any]:
-    joint = draw(st.booleans())
-    return {
-        "joint_embeddings": joint,
-        "tie_output": joint or draw(st.booleans()),
-        "norm": draw(st.sampled_from(["pre", "post"])),
-        "final_norm": draw(st.booleans()),
-        "positions": draw(st.sampled_from(["sinusoidal", "learned", "none"])),
-        "activation": draw(st.sampled_from(["relu", "gelu", "gelu_tanh", "silu", "tanh"])),
-        "scale_embedding": draw(st.booleans()),
-        "normalise_embedding": draw(st.booleans()),
-        "encoder_width": None if joint else draw(st.sampled_from([None, 24])),
-        "encoder_heads": draw(st.sampled_from([None, 4])),
-        "encoder_norm": draw(st.sampled_from([None, "pre", "post"])),
-        "decoder_layers": 3,
-        "sharing": draw(st.sampled_from(SHARING)),
-        **{f"{p}_exit": draw(st.sampled_from([None, 1, 2, 3])) for p in ("delete", "placeholder", "token")},
-        "hidden": draw(st.sampled_from([24, 30, 64])),
-    }
+    return {**draw(levt_shapes()), "hidden": draw(st.sampled_from([24, 30, 64]))}
 
 
 def near(found: Tensor, expected: Tensor) -> None:

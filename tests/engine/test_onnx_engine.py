@@ -14,6 +14,8 @@ from torch import Tensor, nn
 pytest.importorskip("onnxruntime")
 pytest.importorskip("onnx")
 
+from network_shapes import SHARING, levt_shapes, shapes
+
 import levt
 from levt.edits.state import State
 from levt.engine.alternatives import Place
@@ -38,7 +40,6 @@ from tiny_models import LINES, TOKENIZERS, network, save_tiny
 TEXTS = [*dict.fromkeys(LINES), "dog", "snow over snow", "", "a b c d e f", "the stone sleeps", "1 2 3"]
 PARITY = settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 SIZE = TOKENIZERS.target.size
-SHARING = ["all", "plh+tok", "tok+del", "plh+del", "none"]
 
 tokens = st.lists(st.integers(5, SIZE - 1), max_size=12).map(tuple)
 
@@ -53,31 +54,6 @@ def graphs_of(
         return GraphPolicy(sessions, net.config)
     assert isinstance(net, Autoregressive)
     return GraphWriter(sessions, net.config)
-
-
-@st.composite
-def shapes(draw: st.DrawFn) -> dict[str, Any]:
-    joint = draw(st.booleans())
-    return {
-        "joint_embeddings": joint,
-        "tie_output": joint or draw(st.booleans()),
-        "norm": draw(st.sampled_from(["pre", "post"])),
-        "final_norm": draw(st.booleans()),
-        "positions": draw(st.sampled_from(["sinusoidal", "learned", "none"])),
-        "activation": draw(st.sampled_from(["relu", "gelu", "gelu_tanh", "silu", "tanh"])),
-        "scale_embedding": draw(st.booleans()),
-        "normalise_embedding": draw(st.booleans()),
-        "encoder_width": None if joint else draw(st.sampled_from([None, 24])),
-        "encoder_heads": draw(st.sampled_from([None, 4])),
-        "encoder_norm": draw(st.sampled_from([None, "pre", "post"])),
-        "decoder_layers": 3,
-    }
-
-
-@st.composite
-def levt_shapes(draw: st.DrawFn) -> dict[str, Any]:
-    exits = {f"{p}_exit": draw(st.sampled_from([None, 1, 2, 3])) for p in ("delete", "placeholder", "token")}
-    return {**draw(shapes()), **exits, "sharing": draw(st.sampled_from(SHARING))}
 
 
 def near(found: Tensor, expected: Tensor) -> None:

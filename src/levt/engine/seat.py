@@ -119,7 +119,7 @@ class Seat:
                 graph.prepare()
         self._open, self._begin, self._edit, self._turn, self._fill = graphs
 
-    def take(self, request: Request, limit: int) -> tuple[Array, tuple[Array, ...] | None]:
+    def take(self, request: Request, limit: int) -> tuple[Array, tuple[Array, Array] | None]:
         """Sit down; gives the state in which it begins, and its locks and glue where there are any."""
         options = request.options
         _write(self._x, request.source)
@@ -131,7 +131,7 @@ class Seat:
         if marked:
             self._marks[:, 0, 1 : len(request.draft) + 1] = request.locked, request.glued
         self._there.sent.copy_(self._here.sent, non_blocking=True)
-        marks = tuple(mark.copy() for mark in self._marks) if marked else None
+        marks = (self._marks[0].copy(), self._marks[1].copy()) if marked else None
         return self._y[None].copy(), marks
 
     def open(self) -> Letter:

@@ -1,7 +1,7 @@
 """Algorithm 2 for one sentence alone, at fixed shapes: the host sends one block, starts a graph, reads one block.
 
-Same edits and stops as ``refine.loop``. With a single row there is no book to keep, and what the host does between two
-graphs is all that the device waits for.
+Course and stops are those of ``refine.loop``. A single row needs no book, and what the host does between two graphs is all
+that the device waits for.
 """
 
 from collections.abc import Callable
@@ -12,11 +12,12 @@ import torch
 from torch import Tensor
 
 from levt.engine.report import FrameRecord, carried
-from levt.engine.seat import Letter, Seat
+from levt.engine.seat import Array, Seat
 from levt.policy.levt import LevT
-from levt.refine.loop import Outcome
+from levt.refine.loop import Course, Outcome
 from levt.refine.record import Rounds
-from levt.text.specials import EOS, PAD
+from levt.refine.request import Tokens
+from levt.text.specials import PAD
 
 
 class Solo:
@@ -43,50 +44,35 @@ class Solo:
 
 def _refine(seat: Seat, outcome: Outcome, limit: int, n: int) -> int:
     request = outcome.request
+    course = Course(outcome, {request.draft: 0})
     before, marks = seat.take(request, limit)
-    letter: Letter | None = seat.edit(first=True) if request.draft else seat.open()
-    seen = {before.tobytes(): 0}
-    left = b""
-    while letter is not None:
+    letter = seat.edit(first=True) if request.draft else seat.open()
+    while True:
         edits = letter.edits()
         if edits.lengths[0] > n:
-            outcome.rounds, outcome.iterations, outcome.passes = Rounds(), 0, 0
+            outcome.rounds, outcome.tokens, outcome.iterations, outcome.passes = Rounds(), request.draft, 0, 0
             return int(edits.lengths[0])
-        outcome.iterations += 1
-        outcome.passes += bool(before[0, 1] > EOS)
-        # Delete tokens: y' = 𝓔(y, d̂); left as in the iteration before, insertion would repeat too.
-        after = edits.after.tobytes()
-        if after == left:
-            outcome.stopped = "repeated"
-            break
-        left = after
-        inserts = bool(edits.counts.any())
-        changed = inserts or bool(edits.drop.any())
-        outcome.passes += 1 + inserts
-        goes_on = changed and outcome.iterations < request.options.max_iterations
-        # Replace placeholders, and begin the next iteration at once where there is to be one.
-        letter = (seat.turn() if goes_on else seat.fill()) if inserts else None
-        fills = None if letter is None else letter.fills()
+        course.deleted(_tokens(edits.after))
+        if outcome.stopped:
+            return 0
+        inserts, fills = bool(edits.counts.any()), None
+        if inserts:
+            # Replace placeholders, and begin the next iteration at once where there is to be one.
+            last = outcome.iterations >= request.options.max_iterations
+            letter = seat.fill() if last else seat.turn()
+            fills = letter.fills()
         y = edits.y if fills is None else fills.y
-        locked, glued = (None, None) if marks is None else marks
-        outcome.rounds.note(FrameRecord(before, edits, fills, locked, glued), 0)
-        state = y.tobytes()
-        first = seen.get(state) if changed else None
-        if first is not None or not goes_on:
-            outcome.stopped = "limit" if changed else "unchanged"
-            before = y
-            break
-        seen[state] = outcome.iterations
+        course.edited(FrameRecord(before, edits, fills, *(marks or (None, None))), 0, _tokens(y))
+        if outcome.stopped:
+            return 0
         if marks is not None:
             keep = (before != PAD) & ~edits.drop
-            marks = tuple(carried(mark, keep, edits.counts) for mark in marks)
+            marks = (carried(marks[0], keep, edits.counts), carried(marks[1], keep, edits.counts))
         before = y
         if not inserts:
             letter = seat.edit()
-    else:
-        raise AssertionError("a refinement ends by one of its stops")
-    outcome.tokens = tuple(before[0, 1 : int((before != PAD).sum()) - 1].tolist())
-    if outcome.stopped == "limit" and first is not None:
-        outcome.stopped = "cycle"
-        outcome.cut(first)
-    return 0
+
+
+def _tokens(y: Array) -> Tokens:
+    """The tokens of the only row, without boundaries."""
+    return tuple(y[0, 1 : int((y != PAD).sum()) - 1].tolist())

@@ -2,6 +2,7 @@
 
 import torch
 
+from levt.engine.engine import AUTO
 from levt.recipes.distil import distil
 from levt.recipes.distillation import Distillation
 from levt.recipes.reproduce.framework.setting import Setting
@@ -45,7 +46,7 @@ def distil_corpus(job: Job) -> None:
         job.inputs["corpus"] / CORPUS,
         job.out / CORPUS,
         Distillation(beam=beam, batch_size=BATCH, shard=SHARD) if gpu else Distillation(beam=beam),
-        # Worth its graphs only where there is much to write: test sets are decoded by the plain engine.
-        engine="cuda" if gpu else "torch",
+        # Graphs are worth it where there is much to write; test sets are decoded by the plain engine.
+        engine=AUTO,
         progress=lambda done, total: job.tell(f"{done:,} of {total:,} sentences"),
     )
