@@ -1,7 +1,7 @@
 """Algorithm 2 for one sentence alone, at fixed shapes: the host sends one block, starts a graph, reads one block.
 
-Course and stops are those of ``refine.loop``. A single row needs no book, and what the host does between two graphs is all
-that the device waits for.
+Course and stops are those of ``refine.loop``. A single row needs no book, and what the host does between two graphs
+is all that the device waits for.
 """
 
 from collections.abc import Callable
