@@ -116,6 +116,9 @@ def test_any_state(target: str, data: st.DataObject) -> None:
         "counts": data.draw(
             st.just([]) | st.lists(st.none() | st.integers(0, 40), min_size=n + 1, max_size=n + 1)
         ),
+        "words": data.draw(
+            st.just([]) | st.lists(st.none() | st.integers(0, 4), min_size=n + 1, max_size=n + 1)
+        ),
         "banned": data.draw(st.lists(st.lists(ids, min_size=1, max_size=3), max_size=2)),
     }
     terms = data.draw(st.lists(st.sampled_from(["Hund", "Katzen", "\u3042\u3042", "x y", "é"]), max_size=3))

@@ -89,6 +89,12 @@ def small() -> Any:
         ("unusable_text", "/v1/step", {"text": "a", "state": STATE | {"banned": [[1]]}}),
         ("unusable_text", "/v1/step", {"text": "a", "state": STATE | {"locked": [True]}}),
         ("unusable_text", "/v1/step", {"text": "a", "state": STATE | {"counts": [1]}}),
+        ("unusable_text", "/v1/step", {"text": "a", "state": STATE | {"words": [1]}}),
+        (
+            "unusable_text",
+            "/v1/step",
+            {"text": "a", "state": STATE | {"counts": [1, None, None], "words": [0, None, None]}},
+        ),
         ("unusable_text", "/v1/step", {"text": "a", "state": STATE | {"locked": [True] * 2, "drop": [True] * 2}}),
         ("unusable_text", "/v1/alternatives", PLACE | {"start": 1, "end": 0}),
         ("unusable_text", "/v1/alternatives", PLACE | {"end": 10**30}),

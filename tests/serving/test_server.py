@@ -95,6 +95,22 @@ def test_steps_in_a_row_are_the_refinement(live: Live, client: httpx.Client) -> 
     assert tuple(tokens) == whole.tokens
 
 
+def test_words_that_were_asked_for_are_there_at_the_end(client: httpx.Client) -> None:
+    tokens = TARGET.encode("Zwei Katzen schlafen")
+    n = len(tokens)
+    words: list[int | None] = [None] * (n + 1)
+    words[0] = 3
+    state = {"tokens": tokens, "locked": [True] * n, "words": words, "counts": [None] + [0] * n}
+    body = {"text": LINES[1], "state": state, "trace": True}
+    [result] = post(client, "/v1/refine", body, schema.Answer)["results"]
+    assert len(result["trace"]["iterations"]) > 1
+    first = result["trace"]["iterations"][0]
+    assert (first["script"]["counts"][0], len(first["pieces"])) == (3, 3)
+    assert all(piece.startswith("▁") and piece[1:].isalpha() for piece in first["pieces"])
+    left = iter(result["pieces"])
+    assert all(piece in left for piece in first["pieces"])
+
+
 def test_a_step_obeys_the_person(client: httpx.Client) -> None:
     tokens = TARGET.encode("Zwei Katzen schlafen")
     n = len(tokens)

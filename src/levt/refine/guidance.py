@@ -31,6 +31,8 @@ class Guidance:
     """First iteration only: tokens of the draft that must go."""
     open: Int[Tensor, "b g"] | None
     """First iteration only: placeholders to open in each gap of the draft, -1 where nobody asked."""
+    only: tuple[dict[int, Tokens], ...] = ()
+    """First iteration only, row by row: what may be written into which gaps, and then stays; or nothing at all."""
 
     @classmethod
     def of(
@@ -69,6 +71,7 @@ class Guidance:
             vocabulary=vocabulary,
             drop=drop,
             open=open_,
+            only=tuple(r.only for r in requests) if any(r.only for r in requests) else (),
         )
 
     def select(self, rows: Int[Tensor, "r"]) -> "Guidance":
@@ -82,6 +85,7 @@ class Guidance:
             banned=tuple(self.banned[i] for i in rows.tolist()),
             drop=None if self.drop is None else self.drop[rows],
             open=None if self.open is None else self.open[rows],
+            only=tuple(self.only[i] for i in rows.tolist()) if self.only else (),
         )
 
     def join(self, other: "Guidance", rows: int, others: int, width: int) -> "Guidance":
@@ -95,11 +99,16 @@ class Guidance:
             banned=self.banned + other.banned,
             drop=_joined(self.drop, other.drop, (rows, others), width, False),
             open=_joined(self.open, other.open, (rows, others), width - 1, -1),
+            only=(self.only or ({},) * rows) + (other.only or ({},) * others)
+            if self.only or other.only
+            else (),
         )
 
     def after_first(self) -> "Guidance":
         """What still holds once the first iteration is done."""
-        return self if self.drop is None and self.open is None else replace(self, drop=None, open=None)
+        if self.drop is None and self.open is None:
+            return self
+        return replace(self, drop=None, open=None, only=())
 
     def forced_drop(self, state: State) -> Bool[Tensor, "b n"]:
         """Tokens that must go now: crossed out in the draft, or part of a banned sequence."""

@@ -11,6 +11,7 @@ from levt.edits.script import EditScript
 from levt.edits.state import State, delete, fill, fit, insert
 from levt.refine.decide import decide_counts, decide_drop, decide_fill
 from levt.refine.guidance import Guidance
+from levt.refine.words import chosen_words, places_of_words
 
 
 @runtime_checkable
@@ -116,8 +117,15 @@ def insert_phase(policy: Policy, memory: Memory, deletion: Deletion, guidance: G
     holes = wide.placeholders
     tokens, fill_logp = wide.y, torch.zeros(wide.y.shape, device=wide.y.device)
     rows = holes.any(1).nonzero().squeeze(1)
+    words = places_of_words(guidance.only, deletion.drop, wide.y) if guidance.only else {}
     if len(rows):
         logits = policy.token(memory.select(rows), wide.y[rows], holes[rows])
-        chosen, logp = decide_fill(logits, guidance.banned_at(rows, holes[rows]))
+        banned = guidance.banned_at(rows, holes[rows])
+        if words:
+            banned = chosen_words(logits, banned, wide.y, words)
+        chosen, logp = decide_fill(logits, banned)
         tokens, fill_logp = tokens.masked_scatter(holes, chosen), fill_logp.masked_scatter(holes, logp)
-    return Insertion(fill(wide, tokens), counts, counts_logp, after.gaps & (asked < 0), holes, fill_logp)
+    state = fill(wide, tokens)
+    for i, column in words:
+        state.locked[i, column] = True
+    return Insertion(state, counts, counts_logp, after.gaps & (asked < 0), holes, fill_logp)

@@ -143,6 +143,7 @@ def put(plan: Plan, number: int, tokens: Tokens, gap: int) -> Plan:
         drop=spliced(old.drop, new=[False] * n),
         # Placeholders asked for in this very gap stay before the term.
         open={at if at <= gap else at + n: count for at, count in old.open.items()},
+        only={at if at <= gap else at + n: tokens for at, tokens in old.only.items()},
     )
     owners = (*plan.owners[:gap], *[number] * n, *plan.owners[gap:])
     missing = tuple(pair for pair in plan.missing if pair[0] != number)

@@ -25,6 +25,8 @@ class Request:
     """One per token of the draft: True where it must go in the first iteration."""
     open: dict[int, int] = field(default_factory=dict)
     """Placeholders to open in the first iteration: gap of the draft → how many."""
+    only: dict[int, Tokens] = field(default_factory=dict)
+    """Gap of ``open`` → what may be written into the placeholders opened there; it stays until the end."""
     banned: tuple[Tokens, ...] = ()
     """Sequences of tokens that must not stand in the result."""
     options: Options = field(default_factory=Options)
@@ -45,6 +47,8 @@ class Request:
                 problems.append(f"open: gap must be between 0 and {len(self.draft)}, got {gap}")
             if count < 0:
                 problems.append(f"open: count must be at least 0, got {count}")
+        problems += [f"only: nothing is opened in gap {gap}" for gap in self.only if gap not in self.open]
+        problems += [f"only: gap {gap} must have a choice" for gap, tokens in self.only.items() if not tokens]
         if not problems:
             for i, (lock, drop) in enumerate(zip(self.locked, self.drop, strict=True)):
                 if lock and drop:

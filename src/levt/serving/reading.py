@@ -145,6 +145,7 @@ def of_state(
         glued=tuple(state.glued),
         drop=tuple(state.drop),
         counts=tuple(state.counts),
+        words=tuple(state.words),
         banned=tuple(map(tuple, state.banned)),
     )
     return checked(state_job(text, marked, terms, options, engine, ordered=ordered), limits)

@@ -11,6 +11,7 @@ from levt.refine.options import Options
 from levt.refine.places import whole
 from levt.refine.request import Request, Tokens
 from levt.refine.steering import Plan, term_tokens
+from levt.serving.whole_words import whole_words
 from levt.text.parts import byte_value, characters_of
 from levt.text.specials import SPECIALS, UNK
 from levt.text.tokenizer import Tokenizer
@@ -25,6 +26,9 @@ class Marked:
     glued: tuple[bool, ...] = ()
     drop: tuple[bool, ...] = ()
     counts: tuple[int | None, ...] = ()
+    """Placeholders asked for in each gap; None leaves it to the model."""
+    words: tuple[int | None, ...] = ()
+    """Whole words asked for in each gap, which stay."""
     banned: tuple[Tokens, ...] = ()
 
 
@@ -45,8 +49,9 @@ def state_job(
     for sequence in state.banned:
         check_tokens(sequence, tokenizer, "banned")
     n = len(state.tokens)
-    if state.counts and len(state.counts) != n + 1:
-        raise InputError(f"counts must have one value per gap ({n + 1}), got {len(state.counts)}")
+    asked = {name: asked_for(name, getattr(state, name), n) for name in ("counts", "words")}
+    if both := asked["counts"].keys() & asked["words"].keys():
+        raise InputError(f"gap {min(both)} must have counts or words, not both")
     [(text, read)] = source_parts(source, engine.tokenizers.source, positions, whole=True)
     request = Request(
         source=read,
@@ -54,7 +59,8 @@ def state_job(
         locked=state.locked,
         glued=state.glued,
         drop=state.drop,
-        open={gap: count for gap, count in enumerate(state.counts) if count is not None},
+        open=asked["counts"] | asked["words"],
+        only={gap: whole_words(tokenizer) for gap, count in asked["words"].items() if count},
         banned=state.banned,
         options=options,
     )
@@ -73,6 +79,17 @@ def state_job(
             hint="edit it sentence by sentence",
         )
     return [Job(text, plan)]
+
+
+def asked_for(name: str, given: tuple[int | None, ...], tokens: int) -> dict[int, int]:
+    """The gaps where somebody asked for something.
+
+    >>> asked_for("counts", (None, 2, 0), 2)
+    {1: 2, 2: 0}
+    """
+    if given and len(given) != tokens + 1:
+        raise InputError(f"{name} must have one value per gap ({tokens + 1}), got {len(given)}")
+    return {gap: count for gap, count in enumerate(given) if count is not None}
 
 
 def check_tokens(tokens: Tokens, tokenizer: Tokenizer, name: str) -> None:
@@ -133,6 +150,7 @@ def with_terms(request: Request, terms: Sequence[str], tokenizer: Tokenizer, *, 
         glued=tuple(glued),
         drop=tuple(drop),
         open=request.open,
+        only=request.only,
         banned=request.banned,
         options=request.options,
     )

@@ -86,7 +86,7 @@ class Editor:
     def text(self) -> str:
         """The draft: words joined as they are shown."""
         found: str = self.page.evaluate(
-            """() => [...document.querySelectorAll('#draft > *')].map((node) =>
+            """() => [...document.querySelectorAll('#draft .word, #draft .gap')].map((node) =>
                  node.matches('.word') ? node.textContent : node.matches('.tight') ? '' : ' ').join('').trim()"""
         )
         return found

@@ -80,6 +80,8 @@ class ScriptedModel:
         locked = state.get("locked") or [False] * n
         drop = state.get("drop") or [False] * n
         counts = state.get("counts") or [None] * (n + 1)
+        words = state.get("words") or [None] * (n + 1)
+        counts = [count if word is None else word for count, word in zip(counts, words, strict=True)]
         if min_edit == 1:
             return [tokens, tokens]
         crossed = [token for token, gone in zip(tokens, drop, strict=True) if gone]

@@ -95,6 +95,9 @@ def build(server: ScriptedServer) -> FastAPI:
 
     @app.post("/v1/translate")
     async def translate(body: schema.TranslateRequest) -> Any:
+        if body.texts is not None:
+            results = [model.result(model.translate(text, [], set()), {}, trace=False) for text in body.texts]
+            return {"model": "scripted", "results": results}
         assert body.text is not None
         never = {word for word in body.drop if isinstance(word, str)}
         states = model.translate(body.text, [term for term in body.terms if isinstance(term, str)], never)

@@ -88,7 +88,7 @@ def test_words_can_be_asked_for_in_a_gap(editor: Any, server: Any) -> None:
     assert editor.focused == "Gap between läuft and über, 2 words asked for"
     editor.go_on()
     assert editor.text == HUND.replace("läuft", "läuft sehr sehr")
-    assert server.last("/v1/refine")["state"]["counts"][3] == 2
+    assert server.last("/v1/refine")["state"]["words"][3] == 2
     editor.gap(0).click()
     editor.locator("#popover input").fill("5")
     editor.choose("Ask for so many")

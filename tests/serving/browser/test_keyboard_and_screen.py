@@ -34,7 +34,7 @@ def test_a_whole_session_without_a_mouse(editor: Any, server: Any) -> None:
     assert editor.text == "Ein Hund läuft über der tiefen etwas."
     assert editor.focused == "Gap before Ein"
     state = server.last("/v1/refine")["state"]
-    assert (state["locked"][1], state["counts"][2], state["drop"][6]) == (True, 0, True)
+    assert (state["locked"][1], state["words"][2], state["drop"][6]) == (True, 0, True)
     editor.press("F1")
     assert editor.locator("#help").is_visible()
     assert "Ask for one word more" in editor.locator("#help").text_content()

@@ -101,3 +101,46 @@ def test_typing_changes_only_what_was_typed(editor: Any, server: Any) -> None:
         assert now["gaps"] == 1
         assert all(old != locked for _, old, locked in now["tokens"])
         assert [token for token, _, _ in now["tokens"]] == model.encode(case["text"])
+
+
+def followed(editor: Any, draft: list[str], before: list[str], after: list[str], **marks: Any) -> Any:
+    """What is crossed out of a draft and asked for in its gaps, as words."""
+    return editor.evaluate(
+        """async ({ draft, before, after, locked = [], counts = {} }) => {
+             const { documentOf } = await import('/document.js');
+             const { newToken } = await import('/trace.js');
+             const { follow } = await import('/follow.js');
+             const tokens = draft.map((piece, i) => newToken(i, piece, { locked: locked.includes(i) }));
+             const doc = documentOf(tokens);
+             for (const [gap, count] of Object.entries(counts)) doc.counts[gap] = count;
+             const { drop, counts: found } = follow(doc, before, after);
+             return [draft.filter((_, i) => drop[i]), found]; }""",
+        {"draft": draft, "before": before, "after": after, **marks},
+    )
+
+
+def test_a_changed_source_touches_only_what_it_changes(editor: Any) -> None:
+    old = ["▁Ein", "▁Hund", "▁läuft", "."]
+    assert followed(editor, old, old, old) == [[], [None] * 5]
+    # One word for another, in more pieces; one more word; one less.
+    assert followed(editor, old, old, ["▁Eine", "▁Kat", "ze", "▁läuft", "."]) == [
+        ["▁Ein", "▁Hund"],
+        [3, None, None, None, None],
+    ]
+    assert followed(editor, old, old, ["▁Ein", "▁alter", "▁Hund", "▁läuft", "."])[1] == [
+        None,
+        1,
+        None,
+        None,
+        None,
+    ]
+    assert followed(editor, old, old, ["▁Ein", "▁Hund", "."]) == [["▁läuft"], [None, None, 0, None, None]]
+    # What a person wrote or keeps stays, and what they asked for in a gap holds.
+    mine = ["▁Ein", "▁Dackel", "▁läuft", "."]
+    assert followed(editor, mine, old, ["▁Eine", "▁Katze", "▁läuft", "."]) == [["▁Ein"], [None] * 5]
+    changed = ["▁Ein", "▁Wolf", "▁läuft", "."]
+    assert followed(editor, old, old, changed, locked=[1]) == [[], [None] * 5]
+    assert followed(editor, old, old, changed, counts={1: 2}) == [["▁Hund"], [None] * 5]
+    # Another text altogether.
+    assert followed(editor, old, old, ["▁Schnee", "▁fällt"]) == [old, [2, None, None, None, None]]
+    assert followed(editor, [], [], ["▁Schnee"]) == [[], [1]]

@@ -106,6 +106,11 @@ export class Api {
     return this.#json("v1/alternatives", body, { signal });
   }
 
+  /** The pieces that the model writes for each text. */
+  async write(body, signal) {
+    return (await this.#json("v1/translate", body, { signal })).results.map(({ pieces }) => pieces);
+  }
+
   async step(body, signal) {
     return (await this.#json("v1/step", body, { signal })).result;
   }

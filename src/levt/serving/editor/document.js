@@ -45,7 +45,7 @@ export const keepWord = (doc, word, locked = !word.locked) =>
 export const crossWord = (doc, word, drop = !word.drop) =>
   change(doc, word, () => ({ drop, locked: false, glued: false }));
 
-/** Ask for so many placeholders before token `at`; null leaves it to the model. */
+/** Ask for so many words before token `at`; null leaves it to the model. */
 export const ask = (doc, at, count) => ({ ...doc, counts: doc.counts.map((old, i) => (i === at ? count : old)) });
 
 /** Put other tokens in a place. What the person puts there is kept, word by word, unless it is only a draft. */
@@ -76,12 +76,12 @@ export function afterResult(result, tokens) {
   );
 }
 
-/** What goes over the wire. */
+/** What goes over the wire; what a person asks for in a gap are words. */
 export const stateOf = (doc, banned) => ({
   tokens: doc.tokens.map((token) => token.token),
   locked: doc.tokens.map((token) => token.locked),
   glued: doc.tokens.map((token) => token.glued),
   drop: doc.tokens.map((token) => token.drop),
-  counts: doc.counts,
+  words: doc.counts,
   banned,
 });

@@ -79,9 +79,19 @@ export class DraftView {
     });
     gap(words.length);
     for (const item of this.items) item.button = this.#button(item);
-    this.root.replaceChildren(...this.items.map((item) => item.button));
+    this.root.replaceChildren(...this.#lines());
     this.#rove(Math.min(this.at, this.items.length - 1));
     if (focused) this.items[this.at].button.focus();
+  }
+
+  /** The buttons, so that lines break only behind a gap: not before a full stop, and no line begins with a gap. */
+  #lines() {
+    const groups = [[]];
+    for (const { kind, after, before, button } of this.items) {
+      groups.at(-1).push(button);
+      if (kind === "gap" && before && (after?.space || after?.script === "spaceless")) groups.push([]);
+    }
+    return groups.map((buttons) => element("span", { className: "together" }, ...buttons));
   }
 
   #button(item) {

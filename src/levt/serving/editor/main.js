@@ -21,6 +21,8 @@ import { retype, withText } from "./typing.js";
 
 const FOLLOW_AFTER = 900;
 const MOST_ASKED = 32;
+const SHOWN_ALTERNATIVES = 8;
+const ASKED_ALTERNATIVES = 24;
 
 const session = new Session();
 const api = new Api({
@@ -71,13 +73,17 @@ const draft = new DraftView(byId("draft"), {
 async function findAlternatives({ start, end, space, text }, placeholders, signal) {
   const { source: x, doc } = session.now;
   const tokens = doc.tokens.map((token) => token.token);
-  const answer = await api.alternatives({ text: x, tokens, start, end, placeholders, count: 8 }, signal);
-  const found = answer.alternatives.map((one) => {
-    const shown = visible(joinPieces(one.pieces));
-    const attached = start > 0 && space !== false && !startsWord(one.pieces[0] ?? "");
-    return { ...one, shown: attached ? `…${shown}` : shown };
-  });
-  return { current: answer.current, found: found.filter((one) => one.shown !== text) };
+  const answer = await api.alternatives({ text: x, tokens, start, end, placeholders, count: ASKED_ALTERNATIVES }, signal);
+  const found = answer.alternatives
+    .map((one) => {
+      const shown = visible(joinPieces(one.pieces));
+      const attached = start > 0 && space !== false && !startsWord(one.pieces[0] ?? "");
+      return { ...one, attached, shown: attached ? `…${shown}` : shown };
+    })
+    .filter((one) => one.shown !== text);
+  // The end of a word is of no use where a word is wanted, but in some scripts no piece begins one.
+  const whole = found.filter((one) => !one.attached);
+  return { current: answer.current, found: (whole.length ? whole : found).slice(0, SHOWN_ALTERNATIVES) };
 }
 
 /** Write the draft anew from a text; only what changed is looked up. */
@@ -232,6 +238,7 @@ function render() {
   byId("redo").disabled = still || !session.canRedo;
   byId("draft").inert = busy;
   for (const id of ["translate", "continue", "step", "as-text"]) byId(id).disabled = busy;
+  byId("continue").disabled ||= !hasDraft() && whole.hidden;
   byId("stop").hidden = !busy;
   byId("draft").setAttribute("aria-busy", String(busy));
   if (!busy && player.isNow) player.onShow(null);
@@ -318,11 +325,24 @@ setUpShortcuts({
   help,
 });
 
+/** A name that ends in two codes, as levt-en-de, tells the languages: for the eye, and for a screen reader. */
+function showLanguages(name) {
+  const codes = /-([a-z]{2})-([a-z]{2})$/.exec(name)?.slice(1) ?? [];
+  const names = new Intl.DisplayNames(["en"], { type: "language" });
+  const parts = [["source-title", ["source"]], ["draft-title", ["draft", "frame", "whole"]]];
+  codes.forEach((code, i) => {
+    const [title, ids] = parts[i];
+    byId(title).append(" ", element("span", { className: "faint" }, names.of(code)));
+    for (const id of ids) byId(id).lang = code;
+  });
+}
+
 async function meet() {
   try {
     const { models, limits } = await api.models();
     api.model = models[0];
     byId("model").textContent = models[0].name;
+    showLanguages(models[0].name);
     byId("iterations").max = String(limits.iterations);
     setApart(models[0].by_pieces);
     if (models[0].by_pieces) say("This model takes texts in pieces between spaces.");

@@ -41,7 +41,7 @@ function alternatives(title, find, take) {
       element("button", { type: "button", value: String(n), "aria-pressed": "false", "aria-label": `${n} ${n === 1 ? "piece" : "pieces"}`, onclick: () => load(n) }, String(n)),
     );
   }
-  const head = element("div", { className: "row" }, element("h3", {}, title), element("span", { className: "faint" }, "pieces"), size);
+  const head = element("div", { className: "row" }, element("h3", {}, title), element("span", { className: "faint", title: "A long word is made of two or three" }, "pieces"), size);
   return {
     part: element("div", { className: "ask-model" }, head, list, note),
     start(given) {
@@ -99,7 +99,7 @@ export function gapMenu(anchor, gap, most, on) {
   const signal = openPopover(
     anchor,
     "Words here",
-    element("p", { className: "faint" }, "How many the model is to write in this gap, counted in pieces:"),
+    element("p", { className: "faint" }, "How many words the model is to write in this gap:"),
     element(
       "div",
       { className: "choices" },

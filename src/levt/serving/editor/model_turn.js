@@ -3,13 +3,14 @@
 
 import { afterResult, documentOf, stateOf, textOf } from "./document.js";
 import { plural } from "./dom.js";
+import { follow } from "./follow.js";
 import { complain, say, settle } from "./notices.js";
 import { after, begin, changes, frames } from "./trace.js";
 
 const STOPPED = {
   unchanged: "nothing more to change",
-  repeated: "it began to repeat itself",
-  cycle: "it went in a circle; this is the best of it",
+  repeated: "nothing better found",
+  cycle: "it went in a circle, and this is the best of it",
   limit: "the limit on iterations was reached",
   empty: "there was no text",
 };
@@ -51,7 +52,19 @@ export class ModelTurn {
     const { source, synced, doc, terms, bans } = this.session.now;
     const body = { text: source, state: stateOf(doc, banned(bans)), terms, options: this.options() };
     const action = source === synced ? "continue" : "re-sync";
-    return this.#turn(action, doc, (more) => this.api.stream("v1/refine", body, more));
+    return this.#turn(action, doc, async (more) => {
+      if (action === "re-sync" && synced.trim() && body.options.min_edit < 1) body.state = await this.#followed(body, more.signal);
+      return this.api.stream("v1/refine", body, more);
+    });
+  }
+
+  /** The state with what a change of the source makes of it. */
+  async #followed({ text, state, options }, signal) {
+    const { synced, doc, bans } = this.session.now;
+    const never = bans.map((ban) => ban.text);
+    const [before, after] = await this.api.write({ texts: [synced, text], drop: [never, never], options }, signal);
+    const { drop, counts } = follow(doc, before, after);
+    return { ...state, drop: state.drop.map((gone, i) => gone || drop[i]), counts };
   }
 
   step() {

@@ -54,7 +54,8 @@ export class Player {
     byId("take").hidden = this.isNow || this.playing;
     byId("legend").hidden = this.isNow;
     byId("sure").hidden = !this.isNow;
-    byId("play").replaceChildren(this.playing ? "⏸ Pause" : "▶ Play");
+    byId("play").textContent = this.playing ? "Pause" : "Play";
+    byId("play").classList.toggle("playing", this.playing);
     this.onShow(this.isNow ? null : this.frames[this.position], phase);
   }
 

@@ -62,8 +62,8 @@ class Options(StepOptions):
 class State(Body):
     """A state y in tokens, without boundaries, with what the person has decided about it.
 
-    ``locked``, ``glued`` and ``drop`` have one value per token, ``counts`` one per gap (n + 1); all may be
-    left out.
+    ``locked``, ``glued`` and ``drop`` have one value per token, ``counts`` and ``words`` one per gap (n + 1);
+    all may be left out.
     """
 
     tokens: list[Token] = Field(description="Ids of the tokens; none for the empty canvas.")
@@ -77,6 +77,10 @@ class State(Body):
     counts: list[Annotated[int, Field(ge=0, le=1024)] | None] = Field(
         default=[],
         description="Placeholders to open in each gap in the first iteration; null leaves it to the model.",
+    )
+    words: list[Annotated[int, Field(ge=0, le=1024)] | None] = Field(
+        default=[],
+        description="Whole words to write in each gap in the first iteration; they stay. Null: see ``counts``.",
     )
     banned: list[Annotated[list[Token], Field(min_length=1)]] = Field(
         default=[], description="Sequences of tokens that must not stand in the result."
