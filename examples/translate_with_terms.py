@@ -42,9 +42,9 @@ show("term Backofen, without Ofen", result)
 assert "Backofen" in result.text
 assert "Ofen" not in result.text.rstrip(".").split()
 
-# %% Several terms; in the order given, or in the one that the model likes best
-show("two terms, its own order", model.translate(source, terms=["Kapitän", "Ofen"]))
-show("two terms, in this order", model.translate(source, terms=["Kapitän", "Ofen"], ordered=True))
+# %% Several terms; in the order that the model likes best, or in the one given, be it good German or not
+show("two terms, its own order", model.translate(source, terms=["Ofen", "Abend"]))
+show("two terms, in this order", model.translate(source, terms=["Ofen", "Abend"], ordered=True))
 
 # %% A draft of which a part is signed off
 draft = "Am Abend verkauft der alte Kapitän den Hut."

@@ -10,7 +10,7 @@ from typing import Any
 import huggingface_hub
 import pytest
 import torch
-from test_folder import saved
+from saved_folders import saved
 
 from levt.errors import ModelError
 from levt.policy import hub

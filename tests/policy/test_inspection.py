@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from test_folder import SEPARATE, saved
+from saved_folders import SEPARATE, saved
 
 from levt.cli import main
 from levt.policy.inspection import inspect_folder

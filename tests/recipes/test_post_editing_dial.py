@@ -3,7 +3,7 @@
 import pytest
 
 from levt.errors import ConfigError
-from levt.recipes.post_editing_dial import LEAVE_ALONE, calibrate, chosen
+from levt.recipes.post_editing_dial import LEAVE_ALONE, Calibration, checked, chosen
 from levt.recipes.post_editing_judge import judged
 from levt.recipes.post_editing_triples import Triples
 
@@ -22,24 +22,29 @@ def editor(right: int, wrong: int) -> list[str]:
     return texts
 
 
+def calibrated(known: dict[float, list[str]], level: float = 0.05) -> Calibration:
+    texts = {(value, 0.0): edited for value, edited in known.items()}
+    return chosen(texts, DRAFTS, REFERENCES, level=level, samples=200)
+
+
 def test_the_best_of_those_that_help() -> None:
     known = {0.0: editor(30, 28), 0.5: editor(24, 4), 0.8: editor(12, 0), 0.9: editor(12, 0)}
-    found = calibrate(known.__getitem__, DRAFTS, REFERENCES, values=list(known), samples=200)
+    found = calibrated(known)
     assert found.min_edit == 0.5
     assert [one.allowed for one in found.tried] == [False, True, True, True]
     assert found.tried[1].ter.value < found.ter.value
     # Two values that do the same: the more reluctant.
-    less = calibrate(known.__getitem__, DRAFTS, REFERENCES, values=[0.8, 0.9], samples=200)
+    less = calibrated({value: known[value] for value in (0.8, 0.9)})
     assert less.min_edit == 0.9
 
 
 def test_what_makes_worse_or_is_luck_is_not_taken() -> None:
     known = {0.0: editor(2, 20), 0.5: editor(0, 3), 0.9: editor(1, 0), 0.95: editor(0, 0)}
-    found = calibrate(known.__getitem__, DRAFTS, REFERENCES, values=list(known), samples=200)
+    found = calibrated(known)
     assert found.min_edit == LEAVE_ALONE
     assert not any(one.allowed for one in found.tried)
     # Whoever trusts the dev set takes the one sentence that is better.
-    bold = calibrate(known.__getitem__, DRAFTS, REFERENCES, values=list(known), samples=200, level=1.0)
+    bold = calibrated(known, level=1.0)
     assert bold.min_edit == 0.9
 
 
@@ -62,7 +67,7 @@ def test_the_penalty_is_chosen_with_the_dial() -> None:
 
 def test_values_and_level_are_checked() -> None:
     with pytest.raises(ConfigError, match=r"(?s)level must be.*values must be from 0 to below 1, got 1.0"):
-        calibrate(lambda value: DRAFTS, DRAFTS, REFERENCES, values=[1.0], level=0.0)
+        checked([1.0], 0.0)
 
 
 def test_the_columns_of_the_table() -> None:

@@ -1,6 +1,7 @@
 """``levt inspect``: what a model folder holds, and whether it is whole."""
 
 import sys
+from collections.abc import Mapping
 from json import dumps
 
 from levt.cli._flags import ModelName
@@ -31,13 +32,29 @@ def inspect(model: ModelName, *, json: bool = False) -> None:
             {name: f"{count:>12,}" for name, count in found.parameters.items()},
         )
         print_rows("files", {n: f"{f.bytes:>12,} bytes  sha256 {f.sha256}" for n, f in found.files.items()})
-        print_rows("training", {name: str(value) for name, value in (found.training or {}).items()})
+        print_rows("training", dotted(found.training or {}))
         print("\nverified: all checksums and tensors are right" if not found.problems else "")
     for problem in found.problems:
         print(f"problem: {problem}", file=sys.stderr)
     if found.problems:
         sys.stdout.flush()
         sys.exit(1)
+
+
+def dotted(record: Mapping[str, object], prefix: str = "") -> dict[str, str]:
+    """What a record says, a row each, without what is not set and the settings of the model, which stand above.
+
+    >>> dotted({"step": 400, "bleu": 98.7699, "settings": {"init": None, "training": {"tokens": 1024}}})
+    {'step': '400', 'bleu': '98.77', 'settings.training.tokens': '1024'}
+    """
+    rows: dict[str, str] = {}
+    for name, value in record.items():
+        if isinstance(value, Mapping):
+            if f"{prefix}{name}" != "settings.model":
+                rows |= dotted(value, f"{prefix}{name}.")
+        elif value is not None:
+            rows[f"{prefix}{name}"] = f"{value:.4g}" if isinstance(value, float) else str(value)
+    return rows
 
 
 def print_rows(title: str, rows: dict[str, str]) -> None:

@@ -121,6 +121,10 @@ def load_folder(
     config = open_folder(folder)
     model, tokenizers, problems = read_folder(folder, config, damaged_files(folder, config, verify=verify))
     hint = "the folder is damaged or was changed by hand: copy or download it again"
+    if has_graphs_only(folder):
+        hint = (
+            "run it by an ONNX engine, as by `--engine onnx-int8`, or take the folder that it was made from"
+        )
     raise_all(ModelError, f"the model folder {folder}", problems, hint=hint)
     assert tokenizers is not None
     return Loaded(model.to(device=device, dtype=dtype).eval(), tokenizers, config)
@@ -178,12 +182,18 @@ def damaged_files(folder: Path, config: FolderConfig, *, verify: bool) -> dict[s
     for name, record in config.files.items():
         path = folder / name
         if not path.is_file():
-            found[name] = "the file is missing"
+            graphs = name == WEIGHTS and has_graphs_only(folder)
+            found[name] = "left out, there are only ONNX graphs" if graphs else "the file is missing"
         elif path.stat().st_size != record.bytes:
             found[name] = f"must have {record.bytes} bytes, has {path.stat().st_size}"
         elif verify and (checksum := sha256(path)) != record.sha256:
             found[name] = f"the checksum must be {record.sha256[:12]}…, is {checksum[:12]}…"
     return found
+
+
+def has_graphs_only(folder: Path) -> bool:
+    """Whether a model was exported without its weights, as by ``levt convert onnx --no-weights``."""
+    return (folder / "onnx").is_dir() and not (folder / WEIGHTS).exists()
 
 
 def read_tokenizers(folder: Path, config: FolderConfig) -> Tokenizers:

@@ -50,25 +50,6 @@ class Calibration:
     tried: tuple[Tried, ...]
 
 
-def calibrate(
-    refined: Callable[[float], Sequence[str]],
-    drafts: Sequence[str],
-    references: Sequence[str],
-    *,
-    values: Sequence[float] = VALUES,
-    level: float = 0.05,
-    samples: int = 1000,
-) -> Calibration:
-    """Choose ``min_edit`` on a dev set: of those allowed the one with the lowest TER, the most reluctant of equals.
-
-    ``refined`` gives the texts for a value. ``level`` is the p-value at which a difference counts as more than chance;
-    1 asks only for no loss on the dev set.
-    """
-    checked(values, level)
-    texts = {(value, 0.0): refined(value) for value in values}
-    return chosen(texts, drafts, references, level=level, samples=samples)
-
-
 def checked(values: Sequence[float], level: float) -> None:
     """Refuse what cannot be tried."""
     problems = [] if 0 < level <= 1 else [f"level must be above 0 and at most 1, got {level}"]
@@ -84,7 +65,10 @@ def chosen(
     level: float,
     samples: int,
 ) -> Calibration:
-    """Choose among the texts of each ``(min_edit, γ)``."""
+    """Among the texts of each ``(min_edit, γ)``: of those allowed the ones with the lowest TER, the most reluctant of equals.
+
+    ``level`` is the p-value at which a difference counts as more than chance; 1 asks only for no loss on the dev set.
+    """
     names = {pair: " ".join(map(str, pair)) for pair in texts}
     systems: dict[str, Sequence[str]] = {"": drafts, **{names[pair]: found for pair, found in texts.items()}}
     bleu, ter = (compared(name, systems, references, samples) for name in ("bleu", "ter"))
@@ -117,13 +101,13 @@ def calibrate_model(
     triples: Triples,
     *,
     values: Sequence[float] = VALUES,
-    penalties: Sequence[float] = (0.0,),
+    penalties: Sequence[float] = (),
     level: float = 0.05,
     samples: int = 1000,
     progress: Callable[[str], None] = lambda text: None,
     **settings: Any,
 ) -> Calibration:
-    """Choose ``min_edit`` of a LevT on the triples of a dev set, and with several ``penalties`` γ too.
+    """Choose ``min_edit`` of a LevT on the triples of a dev set, and with ``penalties`` γ too.
 
     ``settings`` are the other ones of its refinement.
     """
@@ -131,12 +115,10 @@ def calibrate_model(
         raise ConfigError(f"a model of kind {model.kind} has no min_edit to tune")
     checked(values, level)
     texts: dict[tuple[float, float], Sequence[str]] = {}
-    for penalty in penalties:
+    for penalty in penalties or (settings.get("empty_gap_penalty", 0.0),):
         for value in values:
-            progress(f"min_edit {value:g}" + (f", γ {penalty:g}" if len(penalties) > 1 else ""))
-            wanted = {**settings, "min_edit": value}
-            if len(penalties) > 1:
-                wanted["empty_gap_penalty"] = penalty
+            progress(f"min_edit {value:g}" + (f", γ {penalty:g}" if penalties else ""))
+            wanted = {**settings, "min_edit": value, "empty_gap_penalty": penalty}
             results = model.refine(triples.sources, draft=triples.drafts, **wanted)
             texts[value, penalty] = [result.text for result in results]
     return chosen(texts, triples.drafts, triples.targets, level=level, samples=samples)
