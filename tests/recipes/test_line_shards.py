@@ -131,7 +131,7 @@ def test_other_work_is_refused(shards: Path, model: str, tmp_path: Path) -> None
     pieces = plan([str(shards)], lines=5)
     for other, named in (
         (Answering(verb="translate", model=model, drop=("x",)), "drop"),
-        (Answering(verb="translate", model=model, settings={"max_iterations": 2}), "settings"),
+        (Answering(verb="translate", model=model, settings={"max_iterations": 2}), "max_iterations"),
         (Answering(verb="refine", model=model), "verb"),
     ):
         with pytest.raises(StoreError, match=f"was begun with another {named}"):

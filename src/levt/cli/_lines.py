@@ -111,7 +111,7 @@ def respond(
     out = sys.stdout.buffer
     stream = cast(BufferedReader, sys.stdin.buffer)
     if sys.stdin.isatty():
-        print("one text per line; the end is Ctrl-D", file=sys.stderr)
+        print("one text per line; Ctrl-D ends", file=sys.stderr)
     done = 0
     with progress() as tick:
         for window in windows(stream.read1, most):

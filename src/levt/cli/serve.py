@@ -101,7 +101,7 @@ def serve(
     with listen(host, port) as listening:
         address = address_of(listening)
         server = make_server(
-            gate, begun=lambda: print(f"levt listens on {address} (the end is Ctrl-C)", file=sys.stderr)
+            gate, begun=lambda: print(f"levt listens on {address} (Ctrl-C ends it)", file=sys.stderr)
         )
         server.run(sockets=[listening])
 

@@ -50,7 +50,9 @@ class LineShards(Pieces):
                 f"{out} cannot be written: {reason(error)}", hint="choose another folder"
             ) from error
         if known != json_module.loads(json_module.dumps(identity)):
-            other = ", ".join(key for key in {**known, **identity} if known.get(key) != identity.get(key))
+            before, now = ({**made.get("settings", {}), **made} for made in (known, identity))
+            differ = [key for key in before | now if before.get(key) != now.get(key) and key != "settings"]
+            other = ", ".join(differ) or "settings"
             raise StoreError(
                 f"{out} was begun with another {other}", hint="choose another folder, or remove that one"
             )
