@@ -61,6 +61,7 @@ def test_they_are_there_at_the_end(made: list[dict[str, Any]], seed: int) -> Non
         assert state[start : start + count] == words
         beside = state[max(start - 1, 0) : start + count + 1]
         assert all(a != b for a, b in pairwise(beside))
+        assert not set(words) & {*state[max(start - 1, 0) : start], *state[start + count :][:1]}
         # Each of them is followed through all later iterations, and none goes.
         own = [False] * len(one.draft)
         marks = first.splice(own, [filled <= i < filled + count for i in range(len(first.fill))])

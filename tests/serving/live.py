@@ -61,9 +61,10 @@ def serving(
 
 
 @contextmanager
-def spawned(folder: str, *flags: str) -> Iterator[str]:
+def spawned(model: str | None, *flags: str) -> Iterator[str]:
     """Run `levt serve` as a process of its own; gives its address, and ends it as a person would."""
-    command = [sys.executable, "-m", "levt", "serve", folder, "--port", "0", "--device", "cpu", *flags]
+    named = [] if model is None else [model]
+    command = [sys.executable, "-m", "levt", "serve", *named, "--port", "0", "--device", "cpu", *flags]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     try:

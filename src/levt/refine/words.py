@@ -1,7 +1,7 @@
 """Whole words that somebody asked for in a gap: which placeholders are theirs, and what may be written there.
 
 A placeholder that is left to the model may get any piece. One that stands for a word of the person's gets a piece
-that is a word, and neither its neighbour's nor that of the word before. Knows no text and no policy.
+that is a word, and neither one of those around the gap nor that just written. Knows no text and no policy.
 """
 
 from collections.abc import Mapping, Sequence
@@ -56,8 +56,13 @@ def chosen_words(
         banned[p] = True
         banned[p, list(places[i, column])] = False
         banned[p] |= usual
-        beside = [int(y[i, column - 1]), int(y[i, column + 1])]
-        if (i, column - 1) in places:
-            beside[0] = int(decide_fill(scores[p - 1], banned[p - 1])[0])
+        first, last = column, column
+        while y[i, first - 1] == PLH:
+            first -= 1
+        while y[i, last + 1] == PLH:
+            last += 1
+        beside = [int(y[i, first - 1]), int(y[i, last + 1])]
+        if first < column:
+            beside.append(int(decide_fill(scores[p - 1], banned[p - 1])[0]))
         banned[p, beside] = True
     return banned

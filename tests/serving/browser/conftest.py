@@ -95,6 +95,23 @@ def editor(profile: Any, served: tuple[str, Any], server: Any) -> Iterator[Any]:
     yield from open_editor(profile, served[0])
 
 
+@pytest.fixture(scope="package")
+def real_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """`levt serve` with the bundled model, or with a tiny one."""
+    from browser.real_editor import real_server
+
+    with real_server(tmp_path_factory.mktemp("real")) as address:
+        yield address
+
+
+@pytest.fixture
+def real(profile: Any, real_address: str) -> Iterator[Any]:
+    """The editor of a real server, without motion."""
+    from browser.page_object import open_editor
+
+    yield from open_editor(profile, real_address)
+
+
 @pytest.fixture
 def moving(profile: Any, served: tuple[str, Any], server: Any) -> Iterator[Any]:
     """The editor with its motion."""

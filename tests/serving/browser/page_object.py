@@ -1,6 +1,7 @@
 """The editor as a person sees it, for tests: words, gaps, and what can be pressed."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 WAIT = 30_000
@@ -57,9 +58,24 @@ class Editor:
         self.page.locator("#translate").click()
         self.rests()
 
+    def give(self, source: str, draft: str) -> None:
+        """Begin with a draft of one's own."""
+        self.page.locator("#source").fill(source)
+        self.page.locator("#as-text").click()
+        self.page.locator("#whole").fill(draft)
+        self.page.locator("#as-text").click()
+        self.page.locator("#draft .word").first.wait_for()
+
     def go_on(self) -> None:
         self.page.locator("#continue").click()
         self.rests()
+
+    def saved(self, what: str) -> str:
+        """The content of a file that the page hands out."""
+        self.page.locator("#save-open").click()
+        with self.page.expect_download() as coming:
+            self.page.locator("#popover button", has_text=what).click()
+        return Path(coming.value.path()).read_text(encoding="utf-8")
 
     def rests(self) -> None:
         """Wait until the model is done."""
@@ -81,6 +97,12 @@ class Editor:
     def choose(self, name: str) -> None:
         """Press a button of the popover."""
         self.page.locator("#popover").get_by_role("button", name=name, exact=True).click()
+
+    @property
+    def words(self) -> list[str]:
+        """The words of the draft, punctuation marks among them."""
+        found: list[str] = self.page.locator("#draft .word").all_text_contents()
+        return found
 
     @property
     def text(self) -> str:

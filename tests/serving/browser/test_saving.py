@@ -12,13 +12,6 @@ from levt.edits.trace import Trace
 pytestmark = pytest.mark.browser
 
 
-def saved(editor: Any, what: str) -> str:
-    editor.locator("#save-open").click()
-    with editor.expect_download() as coming:
-        editor.locator("#popover button", has_text=what).click()
-    return Path(coming.value.path()).read_text(encoding="utf-8")
-
-
 def session(editor: Any) -> None:
     editor.translate("A dog runs.")
     editor.word("Hund").click()
@@ -32,7 +25,7 @@ def session(editor: Any) -> None:
 
 def test_the_trace(editor: Any) -> None:
     session(editor)
-    found = json.loads(saved(editor, "Trace"))
+    found = json.loads(editor.saved("Trace"))
     assert [turn["action"] for turn in found["turns"]] == ["translate", "continue"]
     assert found["turns"][1]["gestures"] == ["kept “Hund”", "wrote “<b>rast</b>”"]
     traces = [Trace.from_json(turn["trace"]) for turn in found["turns"]]
@@ -43,7 +36,7 @@ def test_the_trace(editor: Any) -> None:
 def test_the_session_as_a_page(editor: Any, chromium: Any, tmp_path: Path) -> None:
     session(editor)
     page = tmp_path / "session.html"
-    page.write_text(saved(editor, "Session"), encoding="utf-8")
+    page.write_text(editor.saved("Session"), encoding="utf-8")
     tab = chromium.new_context(java_script_enabled=False)
     tab.set_default_timeout(WAIT)
     asked: list[str] = []
@@ -65,4 +58,4 @@ def test_the_session_as_a_page(editor: Any, chromium: Any, tmp_path: Path) -> No
 
 def test_the_text(editor: Any) -> None:
     editor.translate("A dog runs.")
-    assert saved(editor, "Text") == "Ein Hund läuft.\n"
+    assert editor.saved("Text") == "Ein Hund läuft.\n"

@@ -60,6 +60,7 @@ export class Api {
     this.askToken = askToken;
     this.token = token;
     this.model = null;
+    this.limits = null;
   }
 
   async #send(path, body, { signal, accept = "application/json" } = {}) {

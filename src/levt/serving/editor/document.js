@@ -76,12 +76,26 @@ export function afterResult(result, tokens) {
   );
 }
 
-/** What goes over the wire; what a person asks for in a gap are words. */
-export const stateOf = (doc, banned) => ({
+/** What was crossed out and stands nowhere else: the model should not write it again at once. Runs of ids. */
+function crossedOut(doc, banned) {
+  const runs = [];
+  doc.tokens.forEach(({ drop, token }, i) => {
+    if (!drop) return;
+    if (i > 0 && doc.tokens[i - 1].drop) runs.at(-1).push(token);
+    else runs.push([token]);
+  });
+  const spelt = (tokens) => ` ${tokens.join(" ")} `;
+  const rest = spelt(doc.tokens.map(({ drop, token }) => (drop ? "|" : token)));
+  const known = new Set(banned.map(spelt));
+  return runs.filter((run) => !rest.includes(spelt(run)) && !known.has(spelt(run)));
+}
+
+/** What goes over the wire; what a person asks for in a gap are words. The server takes so many bans at most. */
+export const stateOf = (doc, banned, most) => ({
   tokens: doc.tokens.map((token) => token.token),
   locked: doc.tokens.map((token) => token.locked),
   glued: doc.tokens.map((token) => token.glued),
   drop: doc.tokens.map((token) => token.drop),
   words: doc.counts,
-  banned,
+  banned: [...banned, ...crossedOut(doc, banned).slice(0, Math.max(most - banned.length, 0))],
 });

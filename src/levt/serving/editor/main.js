@@ -340,7 +340,7 @@ function showLanguages(name) {
 async function meet() {
   try {
     const { models, limits } = await api.models();
-    api.model = models[0];
+    [api.model, api.limits] = [models[0], limits];
     byId("model").textContent = models[0].name;
     showLanguages(models[0].name);
     byId("iterations").max = String(limits.iterations);

@@ -50,7 +50,7 @@ export class ModelTurn {
   /** Repair the rest around what the person fixed; after a change of the source, as little as it can. */
   continue() {
     const { source, synced, doc, terms, bans } = this.session.now;
-    const body = { text: source, state: stateOf(doc, banned(bans)), terms, options: this.options() };
+    const body = { text: source, state: this.#state(doc, bans), terms, options: this.options() };
     const action = source === synced ? "continue" : "re-sync";
     return this.#turn(action, doc, async (more) => {
       if (action === "re-sync" && synced.trim() && body.options.min_edit < 1) body.state = await this.#followed(body, more.signal);
@@ -70,8 +70,12 @@ export class ModelTurn {
   step() {
     const { source, doc, terms, bans } = this.session.now;
     const { max_iterations: _, ...options } = this.options();
-    const body = { text: source, state: stateOf(doc, banned(bans)), terms, options };
+    const body = { text: source, state: this.#state(doc, bans), terms, options };
     return this.#turn("step", doc, ({ signal }) => this.api.step(body, signal));
+  }
+
+  #state(doc, bans) {
+    return stateOf(doc, bans.map((ban) => ban.tokens).filter((tokens) => tokens.length), this.api.limits?.terms ?? 0);
   }
 
   async #turn(action, doc, send) {
@@ -144,5 +148,3 @@ export class ModelTurn {
     say(`${plural(result.iterations, "iteration")}: ${edits}; ${STOPPED[result.stopped] ?? result.stopped}.${advice}`);
   }
 }
-
-const banned = (bans) => bans.map((ban) => ban.tokens).filter((tokens) => tokens.length);
