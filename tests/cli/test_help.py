@@ -41,6 +41,16 @@ def test_help_says_what_and_how(
     assert "None" not in text, "what may be left out says what then happens"
 
 
+@pytest.mark.parametrize("call", ["train multi30k-levt", "chain multi30k-ar multi30k-levt"])
+def test_every_field_of_a_recipe_is_explained(
+    call: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = said(capsys, monkeypatch, *call.split())
+    assert "``" not in text, "marks of reStructuredText"
+    assert len(re.findall(r"--[\w.-]+ [^(]*\w[^(]* \(", text)) > 50
+    assert re.findall(r"--[\w.-]+ \S+ +\(default", text) == []
+
+
 def test_help_is_a_verb_too(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "400")
     main(["help"])

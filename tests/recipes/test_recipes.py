@@ -13,7 +13,7 @@ import tyro
 from levt.cli.prepare import prepare
 from levt.errors import ConfigError
 from levt.policy.config import LevTConfig, PostEditingConfig, RecurrentConfig, TransformerConfig
-from levt.recipes import recipe, recipes
+from levt.recipes import recipe, recipes, summaries
 from levt.recipes.experiment import Experiment, as_json
 from levt.recipes.paper import TRAINING
 
@@ -28,6 +28,10 @@ def test_every_recipe_is_whole(name: str) -> None:
     assert found.out == Path("runs") / name or name.startswith("multi30k")
     assert as_json(found)["kind"] == found.model.kind
     assert (ALL[name].__doc__ or "").strip()
+
+
+def test_the_list_that_is_read_is_the_one_that_is_imported() -> None:
+    assert summaries() == {name: (inspect.getdoc(make) or "").splitlines()[0] for name, make in ALL.items()}
 
 
 def test_no_two_runs_share_a_folder() -> None:

@@ -17,12 +17,12 @@ def train(argv: Sequence[str]) -> None:
     torchrun --nproc-per-node 8 --max-restarts 3 -m levt train RECIPE …
     With --training.sharding shard each holds a part of the weights (FSDP2) instead of all (DDP).
     """
-    from levt.recipes import recipe, recipes
+    from levt.recipes import recipe, recipes, summaries
 
     if not argv or argv[0] in ("-h", "--help"):
         print((train.__doc__ or "").replace("\n    ", "\n"))
-        for name, function in recipes().items():
-            print(f"  {name:<24} {(function.__doc__ or '').strip().splitlines()[0]}")
+        for name, about in summaries().items():
+            print(f"  {name:<24} {about}")
         return
     import tyro
 

@@ -33,9 +33,11 @@ class ObjectiveConfig:
     decision_smoothing: float = 0.01
     """Of the deletion and placeholder losses."""
     delete_weight: float = 1.0
+    """Of the deletion loss in the sum; each loss is a mean over its own decisions."""
     placeholder_weight: float = 1.0
+    """Of the placeholder loss in the sum."""
     token_weight: float = 1.0
-    """Each loss is a mean over its own decisions; the weights add them up."""
+    """Of the token loss in the sum."""
     own_deletions: float = 0.0
     """Weight of insertion also learnt after the model's own deletions, per target token; 0: not learnt, no cost."""
 

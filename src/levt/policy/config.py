@@ -115,7 +115,7 @@ class TransformerConfig(ModelConfig):
     norm: Norm = "post"
     """Normalise after each sublayer, as the paper does, or before it."""
     final_norm: bool = True
-    """With ``norm`` "pre": normalise what leaves the decoder. (The encoder always does.)"""
+    """With norm pre: normalise what leaves the decoder. (The encoder always does.)"""
     activation: Activation = "relu"
     """Nonlinearity of the feed-forward part."""
     attention_dropout: float = 0.0

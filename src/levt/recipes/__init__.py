@@ -1,5 +1,6 @@
 """One function per experiment, returning its whole configuration. A recipe is a name here, or ``file.py:function``."""
 
+import ast
 import difflib
 import importlib
 import importlib.util
@@ -23,6 +24,21 @@ def recipes() -> "dict[str, Callable[[], Experiment]]":
     for module in pkgutil.iter_modules(__path__):
         if module.name != "experiment":
             found.update(_recipes_of(importlib.import_module(f"{__name__}.{module.name}")))
+    return dict(sorted(found.items()))
+
+
+def summaries() -> dict[str, str]:
+    """The first sentence of every recipe of this folder, read and not imported: a list should not wait for torch."""
+    found = {}
+    for path in Path(__file__).parent.glob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if (
+                isinstance(node, ast.FunctionDef)
+                and isinstance(node.returns, ast.Name)
+                and node.returns.id == "Experiment"
+                and not node.name.startswith("_")
+            ):
+                found[node.name.replace("_", "-")] = (ast.get_docstring(node) or "").partition("\n")[0]
     return dict(sorted(found.items()))
 
 

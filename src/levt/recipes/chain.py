@@ -24,7 +24,7 @@ class Chain:
     """A teacher, a student, and what lies between them."""
 
     corpus: Path
-    """Folder that ``levt prepare`` has written: of the teacher, and through it of the student."""
+    """Folder that `levt prepare` has written: of the teacher, and through it of the student."""
     out: Path
     """Folder of the chain; it decides where both runs and the distilled corpus lie."""
     teacher: Experiment

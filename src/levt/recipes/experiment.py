@@ -52,16 +52,15 @@ class Experiment:
     """A model, how it is taught, and where everything lies."""
 
     corpus: Path
-    """Folder that ``levt prepare`` or ``levt distill`` has written."""
+    """Folder that `levt prepare` or `levt distill` has written."""
     out: Path
-    """Folder of the run: checkpoints, log, and the best model as ``best``."""
+    """Folder of the run: checkpoints, log, and the best model as `best`."""
     times: int = 1
     """How often each training example of the corpus counts, where more are mixed in."""
     more: tuple[Path, ...] = ()
     """Other corpora with the same tokenizer whose training examples are mixed in, once each (synthetic ones, say)."""
     repair: tuple[Path, ...] = ()
-    """More such corpora, whose targets LevT is to repair: every example has a made-up draft (``roll_in.drafts``). So
-    the student of a teacher meets what people wrote, and learns to leave it alone."""
+    """More such corpora, always begun from made-up drafts (roll-in.drafts): LevT learns to leave good text alone."""
     model: AnyConfig
     """The network; its vocabulary sizes are those of the corpus."""
     roll_in: RollIn = field(default_factory=RollIn)

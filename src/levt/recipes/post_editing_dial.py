@@ -65,7 +65,7 @@ def chosen(
     level: float,
     samples: int,
 ) -> Calibration:
-    """Among the texts of each ``(min_edit, γ)``: of those allowed the ones with the lowest TER, the most reluctant of equals.
+    """Choose among the texts of each ``(min_edit, γ)``: of those allowed the lowest TER, of equals the most reluctant.
 
     ``level`` is the p-value at which a difference counts as more than chance; 1 asks only for no loss on the dev set.
     """
