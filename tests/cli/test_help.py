@@ -1,6 +1,7 @@
 """Help, as a newcomer reads it: at once, and every verb says what it does, with an example."""
 
 import contextlib
+import itertools
 import re
 import subprocess
 import sys
@@ -50,7 +51,7 @@ def test_every_field_of_a_recipe_is_explained(
     text = said(capsys, monkeypatch, *call.split(), columns=90)  # one column, the help of a flag below it
     assert "``" not in text, "marks of reStructuredText"
     lines = [line.strip(" │|") for line in text.splitlines()]
-    flags = [(line, below) for line, below in zip(lines, lines[1:], strict=False) if line.startswith("--")]
+    flags = [(line, below) for line, below in itertools.pairwise(lines) if line.startswith("--")]
     assert len(flags) > 60
     assert [flag for flag, below in flags if not below or below.startswith("(default")] == []
 
