@@ -34,8 +34,7 @@ def distill(
         out: New folder for the corpus.
         settings: How the teacher writes.
         processes: Processes that decode side by side (1); with `--engine ray` workers (all there is room for).
-        engine: What runs the teacher, as in `levt translate`; `ray` or `ray:NAME` has a cluster of Ray do it, one
-            teacher per worker.
+        engine: What runs the teacher, as in `levt translate`; ray or ray:NAME: a cluster, one teacher per worker.
         device: cpu, cuda or cuda:N; by default a GPU where there is one.
         ray_address: Cluster of Ray to use: `auto` or HOST:PORT; by default RAY_ADDRESS, else this machine.
         json: Print the report as JSON on stdout.

@@ -39,8 +39,7 @@ def refine(
     With --input and --output, shards: levt refine --input corpus/en --draft corpus/mt --output corpus/de
 
     Args:
-        draft: File with one line per line of the input: the drafts; for shards a file or a folder, or the key or
-            column `draft` of the input itself.
+        draft: File with a draft for each line of the input; for shards a folder too, or left out where they have them.
         model: Name of a bundled model, a model folder, or an id of the hub (user/name).
         json: Write one JSON object per line, with every edit and its probability.
         keep: Texts that survive unchanged in every draft that holds them.
@@ -48,8 +47,7 @@ def refine(
         ordered: The terms must appear in the order given.
         drop: Words that must not appear.
         batch_size: Most lines that go through the model together; changes speed and memory, never a result.
-        engine: What runs the model: torch, cuda, onnx, onnx-int8 or native; auto: cuda on a GPU, else torch. `ray` or
-            `ray:NAME` for shards, on a cluster.
+        engine: What runs the model: torch, cuda, onnx, onnx-int8 or native; auto: cuda on a GPU, else torch; ray: a cluster.
         device: cpu, cuda or cuda:N; by default a GPU where there is one.
         dtype: float32, bfloat16 or float16; by default bfloat16 on a GPU, float32 elsewhere.
         max_iterations: Stop after this many iterations (10).

@@ -47,15 +47,12 @@ def reproduce(
         data: Folder with the sets of texts, a folder each; what is missing is said before any work is done.
         work: Folder of the steps; it may be moved to another machine, and go on there.
         out: Folder of the pages; by default results/SCALE.
-        seeds: Trainings of each model whose scores are averaged; by default, at quick scale, 3 where a claim is about
-            less than one BLEU, and else 1.
+        seeds: Trainings of each model, averaged; by default 1, at quick scale 3 where less than one BLEU is claimed.
         tasks: Of table-1, which of ro-en, en-de, en-de-long, en-ja and summarisation; by default all but en-de-long.
         budget_minutes: Begin no step that would end later than in so many minutes.
-        parallel: Steps that run side by side, in processes of their own: small models leave a GPU idle. As many light
-            ones (decoding, scoring) run beside them.
+        parallel: Steps side by side, in processes of their own, and as many light ones (decoding, scoring) beside them.
         keep_going: Where a step fails or lacks a package, do the others first.
-        pack: Archive (.tar.xz, .tar.gz) for what was found and what the rest still needs; does nothing else. Unpacked
-            into the folder of the steps, on any machine, the work goes on from there.
+        pack: Write what was found, and what the rest still needs, to this archive (.tar.xz, .tar.gz), to go on elsewhere.
         pack_mib: Most MiB of corpora and models in that archive; those that cost least are made again.
         dry_run: Print the steps and how long each will take, and do nothing.
     """
