@@ -67,6 +67,11 @@ def dispatch(argv: Sequence[str]) -> None:
         near = difflib.get_close_matches(verb, verbs(), n=1)
         hint = f"did you mean `levt {near[0]}`?" if near else "`levt --help` lists the verbs"
         raise LevtError(f"unknown verb {verb!r}", hint=hint)
+    if verb in FILTERS and rest and os.path.isfile(rest[0]):
+        raise LevtError(
+            f"levt {verb} reads its lines from standard input",
+            hint=" ".join(["levt", verb, *rest[1:], "<", rest[0]]),
+        )
     import tyro
 
     from levt.cli._flags import STYLE
@@ -106,6 +111,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         sys.exit(2)
 
 
+FILTERS = ("refine", "translate")
+"""Verbs to which a file is often given as if it were an argument."""
 OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EFBIG)
 """Troubles that are not ours: no room, no right to write, a broken disk."""
 OF_A_NAME = (errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG)

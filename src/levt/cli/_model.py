@@ -21,8 +21,12 @@ def open_model(
     """Load a model; where the default one is missing, say how to name another: after ``flag``."""
     from levt.engine.batching import Budget
     from levt.engine.model import load
-    from levt.errors import ModelError
+    from levt.errors import ConfigError, ModelError
 
+    if batch_size < 1:
+        raise ConfigError(
+            f"batch_size must be at least 1, got {batch_size}", hint="--batch-size 64 is the default"
+        )
     try:
         budget = Budget(rows=batch_size, window=4 * batch_size)
         return load(name, device=device, dtype=dtype, engine=engine, budget=budget)

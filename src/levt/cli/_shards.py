@@ -52,7 +52,7 @@ def wanted(engine: str, folders: Folders) -> bool:
     if folders.input and folders.output is not None:
         return True
     if folders.input or folders.output is not None:
-        raise ConfigError("shards need both --input and --output")
+        raise ConfigError("shards need both --input and --output", hint="--input FOLDER --output FOLDER")
     if folders.skip_broken:
         raise ConfigError("--skip-broken is for shards", hint="--input FOLDER --output FOLDER")
     if engine.partition(":")[0] == "ray" or folders.processes is not None or folders.ray_address is not None:

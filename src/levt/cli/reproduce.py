@@ -52,7 +52,7 @@ def reproduce(
         budget_minutes: Begin no step that would end later than in so many minutes.
         parallel: Steps side by side, in processes of their own, and as many light ones (decoding, scoring) beside them.
         keep_going: Where a step fails or lacks a package, do the others first.
-        pack: Write what was found, and what the rest still needs, to this archive (.tar.xz, .tar.gz), to go on elsewhere.
+        pack: Only write what was found, and what the rest needs, to this archive (.tar.xz, .tar.gz) to go on elsewhere.
         pack_mib: Most MiB of corpora and models in that archive; those that cost least are made again.
         dry_run: Print the steps and how long each will take, and do nothing.
     """

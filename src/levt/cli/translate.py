@@ -47,7 +47,7 @@ def translate(
         ordered: The terms must appear in the order given.
         drop: Words that must not appear.
         batch_size: Most lines that go through the model together; changes speed and memory, never a result.
-        engine: What runs the model: torch, cuda, onnx, onnx-int8 or native; auto: cuda on a GPU, else torch; ray: a cluster.
+        engine: torch, cuda, onnx, onnx-int8 or native; auto: cuda on a GPU, else torch; ray, ray:NAME: a cluster.
         device: cpu, cuda or cuda:N; by default a GPU where there is one.
         dtype: float32, bfloat16 or float16; by default bfloat16 on a GPU, float32 elsewhere.
         max_iterations: Stop after this many iterations (10).
