@@ -1,12 +1,17 @@
 """Does the server lose, mix up or slow down anything under load? 64 clients for a minute, on loopback.
 
-    python benchmarks/serving.py                         # a small network with random weights
-    python benchmarks/serving.py --model FOLDER --engine onnx-int8
+    python benchmarks/serving.py                         # the bundled model; where there is none, random weights
+    python benchmarks/serving.py --model FOLDER --engine native
+    python benchmarks/serving.py --random --width 128
 
 The server is a process of its own; this one is the clients. Three runs: 64 clients with shared iterations, 64 clients
-of a server that handles one text at a time (--rows 1), and a single client. Every client sends texts of its own, a part
-of them with a number that must survive: an answer without its number, or with another's, would be somebody else's.
-Random weights never agree with themselves, so every text takes all the iterations allowed (--iterations).
+of a server that handles one text at a time (--rows 1, and then an operation may use all cores), and a single client of
+that. Every client sends texts of its own, a part of them with a number that must survive: an answer without its number,
+or with another's, would be somebody else's. The others have answers that are known before the server is started.
+Random weights never agree with themselves, so there every text takes all the iterations allowed.
+
+Ends with a verdict, and with status 1 where a request was lost or mixed up, the memory grew, or one by one was more
+than a third as fast.
 """
 
 import argparse
@@ -33,6 +38,7 @@ WORDS = (
     "under", "beside", "snow", "grass", "house", "and",
 )  # fmt: skip
 
+DEFAULT = "levt-en-de"
 RATIO = 1.2
 """No output is much longer than its source, as with a model that has learnt something."""
 
@@ -135,9 +141,9 @@ async def client(
 
 
 @contextmanager
-def server(folder: Path, *flags: str) -> Iterator[tuple[int, int]]:
+def server(folder: str, *flags: str) -> Iterator[tuple[int, int]]:
     """A server of its own process: port and process id."""
-    command = [sys.executable, "-m", "levt", "serve", str(folder), "--port", "0", "--device", "cpu", *flags]
+    command = [sys.executable, "-m", "levt", "serve", folder, "--port", "0", "--device", "cpu", *flags]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     try:
@@ -185,36 +191,40 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--model", type=Path, help="a model folder; a small random one if none")
+    parser.add_argument("--model", default=DEFAULT, help="name of a bundled model, or a folder")
+    parser.add_argument("--random", action="store_true", help="a small network with random weights instead")
     parser.add_argument("--width", type=int, default=256, help="of the random network, with 4 + 4 layers")
     parser.add_argument("--engine", default="torch")
     parser.add_argument("--clients", type=int, default=64)
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--iterations", type=int, default=3)
+    parser.add_argument("--iterations", type=int, help="at most; by default 10, and 3 with random weights")
     parser.add_argument(
         "--texts", type=int, default=100, help="different texts whose answers are known before"
     )
     args = parser.parse_args()
 
     import levt
+    from levt.policy.hub import bundled
 
+    made_up = args.random or (args.model == DEFAULT and DEFAULT not in bundled())
+    iterations = args.iterations or (3 if made_up else 10)
     with tempfile.TemporaryDirectory() as scratch:
-        folder = args.model or random_model(Path(scratch) / "random", args.width)
+        folder = str(random_model(Path(scratch) / "random", args.width)) if made_up else args.model
         random_ = random.Random(2)
         texts = [sentence(random_) for _ in range(args.texts)]
         model = levt.load(folder, device="cpu", engine=args.engine)
-        results = model.translate(texts, max_iterations=args.iterations, max_ratio=RATIO)
+        results = model.translate(texts, max_iterations=iterations, max_ratio=RATIO)
         known = {text: result.text for text, result in zip(texts, results, strict=True)}
         del model
         print(f"levt {levt.__version__}, torch {torch.__version__}, Python {platform.python_version()}, "
-              f"engine {args.engine}, {args.model or f'random, width {args.width}'}, "
-              f"{args.iterations} iterations")  # fmt: skip
+              f"engine {args.engine}, {f'random, width {args.width}' if made_up else args.model}, "
+              f"at most {iterations} iterations")  # fmt: skip
         # Others on the machine take their share from both sides, but not the same; 0.0 is a machine of one's own.
         print(f"{os.cpu_count()} cores, load before the first request {os.getloadavg()[0]:.1f}")
         print("\n| server | clients | requests/s | per CPU second | p50 ms | p95 ms | sent | failed "
               "| mixed up | one word off |")  # fmt: skip
         print("|---|---|---|---|---|---|---|---|---|---|")
-        rates = {}
+        rates, wrong = {}, list[str]()
         for name, flags, clients, seconds in (
             ("shared iterations", (), args.clients, args.seconds),
             ("one by one", ("--rows", "1"), args.clients, args.seconds / 3),
@@ -222,25 +232,37 @@ def main() -> None:
         ):
             with server(folder, "--engine", args.engine, *flags) as (port, pid):
                 # The first requests warm it up and are not counted.
-                asyncio.run(load(port, pid, clients, 3, known, args.iterations))
+                asyncio.run(load(port, pid, clients, 3, known, iterations))
                 before = used(pid)
-                tally, took, memory = asyncio.run(load(port, pid, clients, seconds, known, args.iterations))
+                tally, took, memory = asyncio.run(load(port, pid, clients, seconds, known, iterations))
                 work = used(pid) - before
             rates[name, clients] = (len(tally.seconds) / took, len(tally.seconds) / work)
             rate, per_cpu = rates[name, clients]
             print(f"| {name} | {clients} | {rate:.1f} | {per_cpu:.1f} | {1e3 * tally.percentile(0.5):.0f} "
                   f"| {1e3 * tally.percentile(0.95):.0f} | {tally.sent} | {tally.failed} | {tally.mixed} "
                   f"| {tally.different} |", flush=True)  # fmt: skip
+            if tally.failed or tally.mixed or tally.sent != len(tally.seconds):
+                wrong.append(f"{name} with {clients} clients lost or mixed up requests")
             if name == "shared iterations":
                 kept = memory
         quarters = [kept[round(share * (len(kept) - 1))] for share in (0, 0.25, 0.5, 0.75, 1)]
         print("\nMiB of the server at the beginning, after each quarter and at the end: "
               f"{', '.join(f'{one:.0f}' for one in quarters)}")  # fmt: skip
+        # What is allocated on the way to full load is there after a quarter.
+        if quarters[-1] > 1.05 * quarters[1]:
+            wrong.append("the memory of the server grew")
         shared = rates["shared iterations", args.clients]
         for (name, clients), other in rates.items():
             if name != "shared iterations":
                 print(f"shared iterations against {name} with {clients} clients: {shared[0] / other[0]:.1f}× requests "
                       f"per second, {shared[1] / other[1]:.1f}× per second of processor time")  # fmt: skip
+                if shared[0] < 3 * other[0]:
+                    wrong.append(f"not three times as fast as {name} with {clients} clients")
+        print(
+            f"verdict: {'; '.join(wrong) or 'nothing lost, nothing mixed up, three times as fast, memory flat'}"
+        )
+        if wrong:
+            sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -103,7 +103,9 @@ def test_a_gap_gets_as_many_words_as_were_asked_for(real: Any, choice: str, coun
     assert len(asked) == count
     real.press("Control+z")
     real.go_on()
-    assert in_order(asked, between_kept(real))
+    # Beginnings of words may have been finished meanwhile.
+    rest = iter(between_kept(real))
+    assert all(any(word.startswith(beginning) for word in rest) for beginning in asked)
 
 
 def test_typing_over_a_word_and_into_a_gap(real: Any) -> None:
