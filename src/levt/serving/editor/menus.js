@@ -28,7 +28,7 @@ function alternatives(title, find, take) {
       if (mine !== asked || signal.aborted) return;
       list.replaceChildren(...found.map((one) => element("li", {}, row(one, take))));
       note.textContent = found.length ? "" : "The model has no other word here.";
-      if (current !== null) note.textContent = `What stands there now: ${percent(current)} here`;
+      if (current !== null) note.textContent = `What stands there now: ${percent(current)}`;
       note.hidden = !note.textContent;
     } catch (error) {
       if (signal.aborted || mine !== asked) return;
@@ -66,7 +66,7 @@ function row(one, take) {
 /** `on`: keep, cross, edit, ban, find, take. */
 export function wordMenu(anchor, word, on) {
   const others = alternatives("Instead", on.find, on.take);
-  const sure = word.confidence === null || word.mine ? "your own word" : `the model is ${percent(word.confidence)} sure`;
+  const sure = word.confidence === null || word.mine ? "your own word" : `the model was ${percent(word.confidence)} sure`;
   const signal = openPopover(
     anchor,
     `“${visible(word.text)}”`,
