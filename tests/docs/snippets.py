@@ -4,6 +4,7 @@ Marks are comments above a block, to be seen by whoever edits the page:
 
     <!-- not run: REASON -->            the block is only read: its verbs and flags must exist
     <!-- in the test: FLAGS (REASON) -->  FLAGS are put behind the only command of the block
+    <!-- printed -->                    the block before has printed these lines
 
 and anywhere in a page ``<!-- begins with: nothing -->``: its folder is empty, without the toy model.
 """
@@ -35,6 +36,8 @@ class Block:
     """Why it is only read."""
     extra: str | None = None
     """Flags that make it small."""
+    printed: bool = False
+    """Whether it is what the block before has printed."""
 
     @property
     def is_shell(self) -> bool:
@@ -71,7 +74,7 @@ def blocks(page: Path) -> Iterator[Block]:
             assert found, f"{page}: the mark {mark!r} must be `in the test: FLAGS (REASON)`"
             extra = found["flags"]
         line = text.count("\n", 0, match.start("ticks")) + 1
-        yield Block(page, line, match["language"], match["body"], not_run, extra)
+        yield Block(page, line, match["language"], match["body"], not_run, extra, printed=mark == "printed")
 
 
 def levt_calls(script: str) -> Iterator[list[str]]:

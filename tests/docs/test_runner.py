@@ -31,6 +31,11 @@ levt demo
 ```python
 x = 1
 ```
+
+<!-- printed -->
+```text
+a line
+```
 """
 
 
@@ -42,13 +47,14 @@ def page(tmp_path: Path) -> Path:
 
 
 def test_blocks_and_their_marks(page: Path) -> None:
-    first, second, third, fourth = blocks(page)
+    first, second, third, fourth, fifth = blocks(page)
     assert first.commands() == ["levt --version      | cat"]
     assert (first.line, first.not_run, first.extra) == (4, None, None)
     assert second.not_run == "it would take hours"
     assert second.script == "levt train x --training.max-steps 9\necho done"
     assert third.tested_script() == "levt demo --steps 3"
-    assert (fourth.language, fourth.body) == ("python", "x = 1\n")
+    assert (fourth.language, fourth.body, fourth.printed) == ("python", "x = 1\n", False)
+    assert fifth.printed
 
 
 def test_a_mark_that_cannot_be_read_is_an_error(page: Path) -> None:

@@ -5,6 +5,7 @@ Python ones with the names of those before them. Port 8000 is a free one here.
 """
 
 import contextlib
+import os
 import re
 import warnings
 from io import StringIO
@@ -15,6 +16,7 @@ from page_shell import ROOT, Shell
 from snippets import Block, blocks, levt_calls
 
 DOCS = ROOT / "docs"
+REWRITE = "after a change of the bundled model: WRITE_PRINTED=1 pytest tests/docs/test_snippets.py, then read the pages"
 COMMAND = re.compile(r"^\s*(\$ )?(levt|python|pip) ", re.M)
 
 
@@ -31,7 +33,7 @@ def to_run(page: Path) -> list[Block]:
     return [
         block
         for block in blocks(page)
-        if block.not_run is None and (block.is_shell or block.language == "python")
+        if block.not_run is None and (block.is_shell or block.language == "python" or block.printed)
     ]
 
 
@@ -43,13 +45,20 @@ def test_a_page_can_be_followed(
     shell: Shell = request.getfixturevalue("shell" if empty else "with_toy")
     monkeypatch.chdir(shell.folder)
     names: dict[str, object] = {"__name__": "__snippet__"}
+    printed = ""
     for block in to_run(page):
         where = f"{name(page)}:{block.line}"
         if block.is_shell:
             try:
-                shell.run(block.tested_script().replace("8000", str(free_port)))
+                printed = shell.run(block.tested_script().replace("8000", str(free_port)))
             except AssertionError as error:
                 raise AssertionError(f"{where}: {error}") from None
+        elif block.printed:
+            if block.body not in printed and os.environ.get("WRITE_PRINTED"):
+                text = page.read_text(encoding="utf-8")
+                page.write_text(text.replace(block.body, printed), encoding="utf-8")
+            else:
+                assert block.body in printed, f"{where}: printed was\n{printed}\n{REWRITE}"
         else:
             code = compile("\n" * block.line + block.body, str(page), "exec")
             with contextlib.redirect_stdout(StringIO()), warnings.catch_warnings():
