@@ -11,7 +11,7 @@ from levt.policy.inspection import inspect_folder
 from tiny_models import save_tiny
 
 
-@pytest.mark.parametrize("dtype", ["int8", "float16"])
+@pytest.mark.parametrize("dtype", ["int4", "int8", "float16"])
 def test_the_copy_is_smaller_whole_and_runs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], dtype: str
 ) -> None:

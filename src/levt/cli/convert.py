@@ -73,7 +73,7 @@ def onnx(model: ModelName, *, out: Path, int8: bool = False, weights: bool = Tru
 
 
 def compact(
-    model: ModelName, *, out: Path, dtype: Literal["int8", "float16", "bfloat16", "float32"] = "int8"
+    model: ModelName, *, out: Path, dtype: Literal["int4", "int8", "float16", "bfloat16", "float32"] = "int8"
 ) -> None:
     """Write a model with its weights stored in less space; it computes in float32 on a CPU as before.
 
@@ -82,7 +82,8 @@ def compact(
     Args:
         model: A model folder, a bundled model, or an id of the hub.
         out: Model folder to write.
-        dtype: int8 keeps each matrix as bytes with a scale for each row (a quarter of float32), float16 half of it.
+        dtype: int8 keeps each matrix as bytes with a scale for each row (a quarter of float32), int4 as half bytes with
+            a scale for every 32 weights (a seventh; look at the quality), float16 is half of float32.
     """
     from levt.convert.compact import compact as run
     from levt.policy.hub import resolve

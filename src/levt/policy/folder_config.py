@@ -17,8 +17,9 @@ TOKENIZER, SOURCE_TOKENIZER = "tokenizer.json", "source_tokenizer.json"
 FILES = (CONFIG, WEIGHTS, TOKENIZER, SOURCE_TOKENIZER, CARD)
 """All that a model folder may need; the second tokenizer only where vocabularies are separate."""
 
-StoredDtype = Literal["float32", "float16", "bfloat16", "int8"]
-"""How weights are stored; int8: matrices as bytes with a scale for each row, all else in float32."""
+StoredDtype = Literal["float32", "float16", "bfloat16", "int8", "int4"]
+"""How weights are stored; int8: matrices as bytes with a scale for each row, int4: as half bytes with one for every 32
+weights, and all else in float32."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,8 @@
 """The weights of a network in a safetensors file: tied tensors once, each mismatch named. Knows no folder.
 
-Stored as int8, a matrix W is a matrix of bytes Q and a column of scales s, one for each row: W = s · Q, with
-s = max |row| / 127. Whatever is no matrix is small, and stays in float32. Computing is in the network's own precision.
+Stored as int8, every matrix is bytes with a scale for each row; as int4, matrices are half bytes (`few_bits`), save for
+tables of tokens, of which each row stands for a word alone, and for rows that make no whole groups. Whatever is no
+matrix is small, and stays in float32. Computing is in the network's own precision.
 """
 
 import hashlib
@@ -13,12 +14,16 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
+from levt.policy.few_bits import GROUP, from_bytes, from_halves, halves, to_bytes, to_halves
+
 DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
-"""What weights may be stored as, beside int8."""
-CODES = {"F32": "float32", "F16": "float16", "BF16": "bfloat16", "I8": "int8"}
+"""What weights may be stored as, beside int8 and int4."""
+CODES = {"F32": "float32", "F16": "float16", "BF16": "bfloat16", "I8": "int8", "U8": "uint8"}
 """How safetensors calls them."""
-INT8, SCALE = "int8", ".scale"
-"""The name of the compact way, and what is added to a matrix's name for its scales."""
+INT8, INT4, SCALE = "int8", "int4", ".scale"
+"""The names of the compact ways, and what is added to a matrix's name for its scales."""
+TABLE = "_tokens.weight"
+"""How the name of a table of tokens ends."""
 
 
 def stored_tensors(model: nn.Module) -> dict[str, Tensor]:
@@ -41,40 +46,40 @@ def stored_tensors(model: nn.Module) -> dict[str, Tensor]:
 def packed(tensors: Mapping[str, Tensor], dtype: str) -> dict[str, Tensor]:
     """Tensors as they are stored.
 
-    >>> packed({"w": torch.tensor([[0.5, -1.27]]), "b": torch.zeros(2)}, "int8")["w"].tolist()
-    [[50, -127]]
+    >>> list(packed({"w": torch.ones(2, 32), "b": torch.zeros(2)}, "int4"))
+    ['w', 'w.scale', 'b']
     """
-    if dtype != INT8:
-        return {name: tensor.to("cpu", DTYPES[dtype]).contiguous() for name, tensor in tensors.items()}
     found: dict[str, Tensor] = {}
     for name, tensor in tensors.items():
-        whole = tensor.to("cpu", torch.float32).contiguous()
-        if is_matrix(whole):
-            scale = whole.abs().amax(1) / 127
-            # A row of zeros has no scale; any will do.
-            safe = torch.where(scale > 0, scale, 1.0)
-            found[name] = (whole / safe.unsqueeze(1)).round().clamp(-127, 127).to(torch.int8)
-            found[name + SCALE] = safe
-        else:
+        bits = bits_of(name, tensor, dtype)
+        whole = tensor.to("cpu", DTYPES.get(dtype, torch.float32)).contiguous()
+        if bits is None:
             found[name] = whole
+        else:
+            found[name], found[name + SCALE] = to_bytes(whole) if bits == 8 else to_halves(whole)
     return found
 
 
 def layout(tensors: Mapping[str, Tensor], dtype: str) -> dict[str, tuple[str, tuple[int, ...]]]:
     """What must be in a file for these tensors: type and shape by name."""
-    if dtype != INT8:
-        return {name: (dtype, tuple(tensor.shape)) for name, tensor in tensors.items()}
     found: dict[str, tuple[str, tuple[int, ...]]] = {}
     for name, tensor in tensors.items():
-        found[name] = (INT8 if is_matrix(tensor) else "float32", tuple(tensor.shape))
-        if is_matrix(tensor):
-            found[name + SCALE] = ("float32", (tensor.shape[0],))
+        bits, shape = bits_of(name, tensor, dtype), tuple(tensor.shape)
+        if bits is None:
+            found[name] = (dtype if dtype in DTYPES else "float32", shape)
+        elif bits == 8:
+            found[name], found[name + SCALE] = (INT8, shape), ("float32", shape[:1])
+        else:
+            found[name] = ("uint8", (shape[0], shape[1] // 2))
+            found[name + SCALE] = ("float16", (shape[0], shape[1] // GROUP))
     return found
 
 
-def is_matrix(tensor: Tensor) -> bool:
-    """Whether a tensor is worth a scale for each row."""
-    return tensor.dim() == 2 and tensor.numel() > 0
+def bits_of(name: str, tensor: Tensor, dtype: str) -> int | None:
+    """In how many bits a tensor is stored, 8 or 4; None: as it is."""
+    if dtype in DTYPES or tensor.dim() != 2 or not tensor.numel():
+        return None
+    return 4 if dtype == INT4 and halves(tensor.shape[1]) and not name.endswith(TABLE) else 8
 
 
 def write_weights(path: Path, model: nn.Module, dtype: str) -> None:
@@ -104,9 +109,11 @@ def read_weights(path: Path, model: nn.Module, dtype: str) -> list[str]:
             if not problems:
                 with torch.no_grad():
                     for name, tensor in tensors.items():
-                        tensor.copy_(file.get_tensor(name))
+                        there_is = file.get_tensor(name)
                         if name + SCALE in wanted:
-                            tensor.mul_(file.get_tensor(name + SCALE).to(tensor).unsqueeze(1))
+                            unpack = from_halves if wanted[name][0] == "uint8" else from_bytes
+                            there_is = unpack(there_is, file.get_tensor(name + SCALE))
+                        tensor.copy_(there_is)
             return problems
     except (SafetensorError, OSError, ValueError) as error:
         return [f"not a readable safetensors file ({error})"]
