@@ -52,8 +52,9 @@ def test_without_a_folder_nothing_stays(
     main(["demo", "--steps", "2"])
     err = capsys.readouterr().err
     assert "200 unseen sentences: " in err
-    assert "levt demo --out demo" in err
-    assert list(tmp_path.iterdir()) == []
+    assert "levt demo --typos --out demo" in err
+    # torch may open its cache there when it is first asked to compile.
+    assert [path for path in tmp_path.iterdir() if not path.name.startswith("torchinductor")] == []
 
 
 def test_json_and_html(kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

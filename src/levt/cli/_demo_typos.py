@@ -105,7 +105,7 @@ def _next(out: Path | None) -> str:
     text = "The old sialor sells hsi bicycle."
     lines = ["", "What to try next:"]
     if out is None:
-        lines.append("  levt demo --out demo          keeps the model, so that you can use it:")
+        lines.append("  levt demo --typos --out demo  keeps the model, so that you can use it:")
     lines += [
         f'  levt show "{text}" --draft "{text}" --model {folder}/run/best',
         "  levt train                    lists the recipes; `levt prepare` makes a corpus of your own",

@@ -1,4 +1,4 @@
-"""Typo repair: sentences of a small grammar, with slips of the keyboard. What `levt demo` learns in a minute.
+"""Typo repair: sentences of a small grammar, with slips of the keyboard. What `levt demo --typos` learns in a minute.
 
 The misspelt text is the source and the draft at once. The vocabulary holds whole words and letters, so a word
 that is spelt right is one token and a misspelt one falls to pieces: the model learns to take the pieces out
@@ -121,7 +121,7 @@ def typo_corpus(folder: Path, *, train: int = 20_000, dev: int = 200, seed: int 
 
 
 def typo_repair() -> Experiment:
-    """A tiny LevT that repairs typing errors; `levt demo` makes its corpus and trains it on a CPU in a minute."""
+    """A tiny LevT that repairs typing errors; `levt demo --typos` makes its corpus and trains it on a CPU in a minute."""
     return Experiment(
         corpus=Path("corpora/typos"),
         out=Path("runs/typo-repair"),
