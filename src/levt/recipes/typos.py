@@ -121,7 +121,7 @@ def typo_corpus(folder: Path, *, train: int = 20_000, dev: int = 200, seed: int 
 
 
 def typo_repair() -> Experiment:
-    """A tiny LevT that repairs typing errors; `levt demo --typos` makes its corpus and trains it on a CPU in a minute."""
+    """A tiny LevT that repairs typing errors; `levt demo --typos` makes its corpus and trains it, in a minute."""
     return Experiment(
         corpus=Path("corpora/typos"),
         out=Path("runs/typo-repair"),
