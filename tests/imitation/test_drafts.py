@@ -18,6 +18,7 @@ from levt.imitation.neighbours import neighbours
 from levt.imitation.objective import ObjectiveConfig
 from levt.imitation.ragged import Ragged
 from levt.imitation.roll_in import RollIn
+from levt.text.specials import PLH
 
 SEEDS = st.integers(0, 10**6)
 
@@ -183,6 +184,25 @@ def test_what_is_to_be_repaired_always_has_a_draft_that_somebody_made_up() -> No
     assert np.mean(other[1000:]) == pytest.approx(0.5, abs=0.04), "the shares are those of the kinds"
     # Whatever is not of another source is a beginning, and never the whole.
     assert all(row != [1, 5, 6, 7, 8, 2] for row in found)
+
+
+def test_what_is_to_be_repaired_is_never_learnt_from_nothing(tmp_path: Path) -> None:
+    target = sentences(60, seed=1, least=4)
+    store = store_of(tmp_path, source=target, target=target)
+    lessons = LevTLessons(
+        store, Packed.fitting(store, target=1200), network(levt_config()), objective=ObjectiveConfig(),
+        roll_in=RollIn(alpha=0.0, beta=0.0, drafts=Drafts(unfinished=0.1)), repaired=30,
+    )  # fmt: skip
+    lesson, _ = lessons.make(np.arange(60), np.random.default_rng(0))
+    deleted = rows_of(lesson["delete"], lesson["delete_lengths"], 60)
+    inserted = rows_of(lesson["insert"], lesson["insert_lengths"], 120)[0::2]
+    beginnings = [row[:-1] == own[: len(row) - 1] for row, own in zip(inserted, bounded(target), strict=True)]
+    some = [row for row in range(30, 60) if PLH not in deleted[row]]
+    assert len(some) > 20, "the rest drew a beginning of no words"
+    assert all(beginnings[row] for row in some), "whatever α and β are, both states are of the draft"
+    assert all(inserted[row] == deleted[row] for row in some)
+    assert sum(beginnings[:30]) < 20
+    assert all(PLH in row or row == own for row, own in zip(deleted[:30], bounded(target)[:30], strict=True))
 
 
 def test_neighbours_in_a_mixture_are_of_the_same_part(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from levt.errors import ConfigError, ModelError
 from levt.evaluation.metrics import Metric
 from levt.policy.folder import load_folder
 from levt.recipes import experiment as module
+from levt.recipes.beginning import loaded
 from levt.recipes.experiment import Experiment, as_json, finished, run
 from levt.text.tokenizer import Tokenizer
 from levt.training.checkpoint import checkpoints
@@ -141,7 +142,7 @@ def test_fine_tuning_begins_with_the_weights_and_its_own_dropout(corpus: Path, t
     best = tmp_path / "first" / "best"
     model = toy_model("levt", dropout=0.4)
     tokenizers = module.Tokenizers(*module.load_tokenizers(corpus))
-    network = module.loaded(best, module.sized(model, tokenizers), tokenizers)
+    network = loaded(best, module.sized(model, tokenizers), tokenizers)
     wanted = load_folder(best).model.state_dict()
     assert all(torch.equal(tensor, wanted[name]) for name, tensor in network.state_dict().items())
     block = network.encoder.blocks[0]  # type: ignore[union-attr, index]
@@ -157,6 +158,17 @@ def test_fine_tuning_begins_with_the_weights_and_its_own_dropout(corpus: Path, t
     other = toy_corpus(tmp_path / "other", lines=["zebra quagga okapi"] * 90)
     with pytest.raises(ModelError, match="has another vocabulary than the corpus"):
         run(toy_experiment(other, tmp_path / "x", init=best))
+
+
+def test_a_levt_begins_as_its_teacher(corpus: Path, tmp_path: Path) -> None:
+    run(toy_experiment(corpus, tmp_path / "teacher", "autoregressive"))
+    best = tmp_path / "teacher" / "best"
+    tokenizers = module.Tokenizers(*module.load_tokenizers(corpus))
+    network = loaded(best, module.sized(toy_model("levt"), tokenizers), tokenizers)
+    known, found = load_folder(best).model.state_dict(), network.state_dict()
+    assert torch.equal(found["encoder.blocks.0.self_attention.qkv.weight"],
+                       known["encoder.blocks.0.self_attention.qkv.weight"])  # fmt: skip
+    run(toy_experiment(corpus, tmp_path / "student", init=best))
 
 
 def test_a_corpus_that_does_not_fit_is_refused_before_any_work(triples: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Int32
+from jaxtyping import Bool, Int32
 from numpy.typing import NDArray
 
 from levt.imitation.ragged import Ragged, interleave
@@ -48,9 +48,21 @@ class LessonShape:
 
     @classmethod
     def of(
-        cls, *, rows: int, source: int, target: int, draft: int, longest: int, roll_in: RollIn, joint: bool
+        cls,
+        *,
+        rows: int,
+        source: int,
+        target: int,
+        draft: int,
+        longest: int,
+        roll_in: RollIn,
+        joint: bool,
+        repaired: float = 0.0,
     ) -> "LessonShape":
-        """The sizes for batches of those budgets: what the roll-in leaves on average, and some room."""
+        """The sizes for batches of those budgets: what the roll-in leaves on average, and some room.
+
+        ``repaired`` is the share of examples whose states are always those of their drafts.
+        """
         share, inner = roll_in.share_deleted(), target - 2 * rows
         # Three standard deviations of a batch: what does not fit is changed, and that should be rare.
         slack = max(0.03, 3 * roll_in.spread_deleted() / math.sqrt(rows))
@@ -60,7 +72,7 @@ class LessonShape:
         else:
             # Of a made-up draft about half is kept; some room for more or less, and what does not fit is changed.
             drafts = made + (1 - made) * min(draft / target, 1.0)
-            slack += roll_in.beta * drafts * 0.1
+            slack += (repaired + (1 - repaired) * roll_in.beta * drafts) * 0.1
             low, high = 1 - share + slack, share + slack
         return cls(
             rows=rows,
@@ -88,8 +100,12 @@ def make_lesson(
     shape: LessonShape,
     vocabulary: int,
     draw: np.random.Generator,
+    repaired: Bool[np.ndarray, "b"] | None = None,
 ) -> Arrays:
-    """Roll in from rows with boundaries: the states, the expert's counts and tokens, and where they stand."""
+    """Roll in from rows with boundaries: the states, the expert's counts and tokens, and where they stand.
+
+    The states of ``repaired`` rows are always those of their drafts (α = β = 1).
+    """
     b = len(target.lengths)
     ends = np.cumsum(target.lengths)
     inner = np.ones(len(target.flat), bool)
@@ -99,6 +115,8 @@ def make_lesson(
     kept = random_deletion(target, roll_in, draw)
     has_draft = np.zeros(b, bool) if draft is None else draft.lengths > 2
     u, v = draw.random(b), draw.random(b)
+    if repaired is not None:
+        u[repaired] = v[repaired] = -1.0
     if draft is not None:
         draft_deletion(target, draft, np.flatnonzero(has_draft & (u < roll_in.beta)), kept)
     hold_to(kept, inner, len(target.flat) - shape.kept, shape.holes, draw)

@@ -57,7 +57,7 @@ class LevTLessons(Lessons):
         objective: ObjectiveConfig,
         repaired: int | None = None,
     ) -> None:
-        """Examples from number ``repaired`` on always have a made-up draft."""
+        """Examples from number ``repaired`` on always begin from a made-up draft."""
         super().__init__(store, budget)
         self.roll_in, self.config, self.repaired = roll_in, objective, repaired
         self.vocabulary = model.config.target_vocabulary
@@ -67,6 +67,7 @@ class LevTLessons(Lessons):
         self.shape = LessonShape.of(
             rows=budget.rows, source=budget.source, target=budget.target, draft=budget.draft,
             longest=self.longest, roll_in=roll_in, joint=joint,
+            repaired=0.0 if repaired is None else 1 - repaired / len(store),
         )  # fmt: skip
 
     @property
@@ -82,9 +83,10 @@ class LevTLessons(Lessons):
     def make(self, rows: np.ndarray, draw: np.random.Generator) -> tuple[Arrays, np.ndarray]:
         """Roll in from these examples."""
         target = self.rows_of("target", rows)
+        repaired = None if self.repaired is None else rows >= self.repaired
         lesson = make_lesson(
-            self.rows_of("source", rows), target, self.drafts(rows, target, draw),
-            roll_in=self.roll_in, shape=self.shape, vocabulary=self.vocabulary, draw=draw,
+            self.rows_of("source", rows), target, self.drafts(rows, target, repaired, draw),
+            roll_in=self.roll_in, shape=self.shape, vocabulary=self.vocabulary, draw=draw, repaired=repaired,
         )  # fmt: skip
         counted = decisions(lesson)
         if self.config.own_deletions:
@@ -93,8 +95,10 @@ class LevTLessons(Lessons):
             counted = np.append(counted, [inner + len(rows), inner]).astype(np.int32)
         return lesson, counted
 
-    def drafts(self, rows: np.ndarray, target: Ragged, draw: np.random.Generator) -> Ragged | None:
-        """The drafts of the corpus, those that are made up, or both."""
+    def drafts(
+        self, rows: np.ndarray, target: Ragged, repaired: np.ndarray | None, draw: np.random.Generator
+    ) -> Ragged | None:
+        """The drafts of the corpus, those that are made up, or both; ``repaired`` rows have a made-up one."""
         given = self.rows_of("draft", rows) if self.store.has_draft else None
         config = self.roll_in.drafts
         if not config.made:
@@ -102,5 +106,4 @@ class LevTLessons(Lessons):
         near = target
         if self.near is not None:
             near = self.rows_of("target", self.near[draw.integers(2, size=len(rows)), rows])
-        always = None if self.repaired is None else rows >= self.repaired
-        return with_drafts(target, given, near, config, self.longest, draw, always)
+        return with_drafts(target, given, near, config, self.longest, draw, repaired)

@@ -45,6 +45,10 @@ class Chain:
             out=self.out / "student",
             # What it repairs are the references that the teacher has learnt from.
             repair=(self.corpus,) if self.student.repair else (),
+            # Where it begins as its teacher, that one is in the chain, too.
+            init=teacher.out / "best"
+            if self.student.init == self.teacher.out / "best"
+            else self.student.init,
         )
         return teacher, student
 

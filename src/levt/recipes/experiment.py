@@ -18,7 +18,7 @@ from levt.data.store import Store
 from levt.engine.batching import Budget
 from levt.engine.model import Model
 from levt.engine.torch_engine import TorchEngine
-from levt.errors import ConfigError, ModelError, raise_all
+from levt.errors import ConfigError, raise_all
 from levt.evaluation.metrics import metric
 from levt.evaluation.scorers import Tokenize
 from levt.imitation.lessons import Lessons, LevTLessons
@@ -28,8 +28,9 @@ from levt.imitation.teacher_forcing import TeacherForcingLessons
 from levt.policy.build import build
 from levt.policy.card import Card
 from levt.policy.config import LevTConfig, ModelConfig, PostEditingConfig
-from levt.policy.folder import Tokenizers, load_folder, save_folder
+from levt.policy.folder import Tokenizers, save_folder
 from levt.policy.levt import LevT
+from levt.recipes.beginning import loaded
 from levt.recipes.shards import write_whole
 from levt.recipes.teaching import TEACHING, Teaching, teaching_lessons
 from levt.refine.decoders import options_of
@@ -82,7 +83,7 @@ class Experiment:
     dev_limit: int = 2_000
     """Sentences of the dev set that are decoded, at most."""
     init: Path | None = None
-    """Model folder to start from (fine-tuning) instead of random weights."""
+    """Model folder to start from instead of random weights: to fine-tune it or, a LevT, to inherit from a teacher."""
     device: str | None = None
     """cpu or cuda; by default the GPU where there is one."""
     name: str = "model"
@@ -188,24 +189,6 @@ def check_lengths(experiment: Experiment, config: AnyConfig, store: Store) -> No
     raise_all(
         ConfigError, "the network is too short for the corpus", problems, hint="raise --model.max-length"
     )
-
-
-def loaded(folder: Path, config: AnyConfig, tokenizers: Tokenizers) -> nn.Module:
-    """A network to start from; it must be what the experiment describes, save for what training alone sees."""
-    found = load_folder(folder)
-    if found.tokenizers.target != tokenizers.target or found.tokenizers.source != tokenizers.source:
-        raise ModelError(
-            f"{folder} has another vocabulary than the corpus",
-            hint=f"prepare the corpus with --tokenizer {folder / 'tokenizer.json'}",
-        )
-    was, wanted = found.config.model.to_json(), config.to_json()
-    free = {"dropout", "attention_dropout", "activation_dropout"}
-    other = sorted(k for k in was.keys() | wanted.keys() if k not in free and was.get(k) != wanted.get(k))
-    problems = [f"{key} is {was.get(key)!r} there and {wanted.get(key)!r} here" for key in other]
-    raise_all(ConfigError, f"{folder} is another network", problems, hint="set --model.… as it was trained")
-    model = build(config)
-    model.load_state_dict(found.model.state_dict())
-    return model
 
 
 def lessons(experiment: Experiment, store: Store, network: nn.Module) -> Lessons:
