@@ -25,6 +25,8 @@ MADE = {
     "src/levt/serving/schema": "reference/http.md",
 }
 """The pages that are made from the code, and from what: a link to that leads to the page."""
+ALONE = ("index.md", "faq.md")
+"""Pages without others beside them: a list of one would stand at their left."""
 FENCE = re.compile(r"^(`{3,}).*?^\1`*\s*$", re.M | re.S)
 
 
@@ -94,6 +96,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Turn links to where a file is in the site; what has no place there is named instead."""
     here = page.file.src_uri
+    if here in ALONE:
+        page.meta["hide"] = ["navigation"]
     lies = elsewhere().get(here, f"docs/{here}")
     places = {lies: place for place, lies in elsewhere().items()} | MADE
 

@@ -9,9 +9,7 @@ def page(root: Path) -> str:
     for path in sorted((root / "benchmarks" / "results").glob("*.md")):
         title = path.read_text(encoding="utf-8").splitlines()[0].lstrip("# ")
         theme, _, when = path.stem.rpartition("_")
-        rows.append(
-            f"| [{title}](benchmarks/{path.name}) | {theme.partition('_')[2]} | {when[:4]}-{when[4:]} |"
-        )
+        rows.append(f"| [{title}](benchmarks/{path.name}) | {_machine(theme)} | {when[:4]}-{when[4:]} |")
     for path in sorted((root / "docs" / "results").glob("*.md")):
         title = path.read_text(encoding="utf-8").splitlines()[0].lstrip("# ")
         rows.append(f"| [{title}]({path.name}) | | |")
@@ -20,3 +18,13 @@ def page(root: Path) -> str:
         "# Results\n\nWhat `benchmarks/` and `levt reproduce` printed: command, versions, rivals in the same run, "
         f"quality beside speed. Losses are published like wins.\n\n{table}\n"
     )
+
+
+def _machine(theme: str) -> str:
+    """What the name of a result says of where it was measured.
+
+    >>> _machine("latency_h200"), _machine("cold_start_2core"), _machine("refinement_multi30k")
+    ('one NVIDIA H200', 'two CPU cores', 'see there')
+    """
+    machines = {"h200": "one NVIDIA H200", "2core": "two CPU cores"}
+    return next((words for name, words in machines.items() if name in theme), "see there")

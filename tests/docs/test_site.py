@@ -102,6 +102,32 @@ def test_the_reference_has_every_verb_every_public_name_and_every_path(site: Pat
     ] == []
 
 
+CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(not CHROMIUM.exists(), reason=f"needs {CHROMIUM}")
+def test_search_works_from_disk(site: Path) -> None:
+    """In a process of its own: Playwright would leave an event loop in this one."""
+    pytest.importorskip("playwright")
+    script = f"""
+from playwright.sync_api import sync_playwright
+with sync_playwright() as playwright:
+    browser = playwright.chromium.launch(executable_path={str(CHROMIUM)!r}, args=["--no-sandbox"])
+    page = browser.new_page()
+    page.goto({(site / "guides" / "index.html").as_uri()!r})
+    page.get_by_role("textbox", name="Search").click()
+    page.keyboard.type("glossary")
+    found = page.locator(".md-search-result__item").first
+    found.wait_for()
+    print(found.inner_text())
+    browser.close()
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "Steer with terms and locks" in done.stdout
+
+
 def test_every_guide_and_concept_is_in_the_navigation(site: Path) -> None:
     start = Reader(site / "index.html").links
     below = [page for part in ("guides", "concepts") for page in (ROOT / "docs" / part).glob("*.md")]
