@@ -21,7 +21,9 @@ COMMAND = re.compile(r"^\s*(\$ )?(levt|python|pip) ", re.M)
 
 
 def pages() -> list[Path]:
-    parts = [page for part in ("", "guides", "concepts") for page in sorted((DOCS / part).glob("*.md"))]
+    parts = [
+        page for part in ("", "guides", "concepts", "results") for page in sorted((DOCS / part).glob("*.md"))
+    ]
     return [ROOT / "README.md", *parts]
 
 
