@@ -96,7 +96,8 @@ def build(server: ScriptedServer) -> FastAPI:
     @app.post("/v1/translate")
     async def translate(body: schema.TranslateRequest) -> Any:
         if body.texts is not None:
-            results = [model.result(model.translate(text, [], set()), {}, trace=False) for text in body.texts]
+            found = [model.translate(text, [], set()) for text in body.texts]
+            results = [model.result(states, {}, trace=body.trace) for states in found]
             return {"model": "scripted", "results": results}
         assert body.text is not None
         never = {word for word in body.drop if isinstance(word, str)}

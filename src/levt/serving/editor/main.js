@@ -15,6 +15,7 @@ import { closePopover, openPopover } from "./popover.js";
 import { recall, recallToken, remember, rememberToken } from "./remember.js";
 import { download, sessionHtml, sessionJson } from "./share.js";
 import { setUpShortcuts, shortcutTable } from "./shortcuts.js";
+import { Sentences, sentencesOf } from "./sentences.js";
 import { Session } from "./state.js";
 import { tokenDialog } from "./token_dialog.js";
 import { retype, withText } from "./typing.js";
@@ -25,6 +26,7 @@ const SHOWN_ALTERNATIVES = 8;
 const ASKED_ALTERNATIVES = 24;
 
 const session = new Session();
+const sentences = new Sentences(session);
 const api = new Api({
   token: recallToken(),
   askToken: async () => {
@@ -165,6 +167,30 @@ async function run(action = null) {
   if (back) draft.focus();
 }
 
+/** Every sentence by itself. */
+async function oneByOne() {
+  const found = sentencesOf(session.now.source);
+  const results = await turn.translateAll(found.map(({ text }) => text));
+  if (!results) return;
+  sentences.open(found, { bans: session.now.bans });
+  results.forEach((result, i) => {
+    sentences.go(i);
+    turn.accept(found[i].text, result);
+  });
+  sentences.go(0);
+  say(`${found.length} sentences translated.`);
+  draft.focus(0);
+}
+
+function goTo(i) {
+  if (turn.busy || !whole.hidden) return false;
+  closePopover({ back: false });
+  clearTimeout(following);
+  if (!sentences.go(i)) return false;
+  say(`Sentence ${i + 1}.`);
+  return true;
+}
+
 const hasDraft = () => session.now.doc.tokens.length > 0 || session.now.doc.counts.some((count) => count !== null);
 const goOn = () => run();
 
@@ -238,6 +264,9 @@ function render() {
   byId("redo").disabled = still || !session.canRedo;
   byId("draft").inert = busy;
   for (const id of ["translate", "continue", "step", "as-text"]) byId(id).disabled = busy;
+  const several = hasDraft() || busy || api.model?.by_pieces ? 0 : sentencesOf(now.source).length;
+  byId("split").hidden = several < 2;
+  byId("split").textContent = `Translate ${several} sentences one by one`;
   byId("continue").disabled ||= !hasDraft() && whole.hidden;
   byId("stop").hidden = !busy;
   byId("draft").setAttribute("aria-busy", String(busy));
@@ -252,7 +281,8 @@ session.onChange((what) => {
   }
   render();
   if (what) say(what[0].toUpperCase() + what.slice(1) + ".", { seen: false });
-  remember({ ...session.now, turn: -1 });
+  sentences.show(goTo);
+  remember({ sentences: sentences.kept, at: sentences.at });
 });
 
 function move(direction) {
@@ -263,7 +293,7 @@ function move(direction) {
 }
 
 async function copy() {
-  const text = textOf(session.now.doc);
+  const text = sentences.text();
   try {
     await navigator.clipboard.writeText(text);
     say("Copied.");
@@ -282,9 +312,9 @@ function save(event) {
     element(
       "div",
       { className: "picks" },
-      pick("Trace", "JSON: every edit with its probability", () => download("levt-trace.json", "application/json", `${JSON.stringify(sessionJson(session, model), null, 1)}\n`)),
-      pick("Session", "HTML: one page to share, without scripts", () => download("levt-session.html", "text/html", sessionHtml(session, model))),
-      pick("Text", "Only the draft", () => download("levt-draft.txt", "text/plain", `${textOf(session.now.doc)}\n`)),
+      pick("Trace", "JSON: every edit with its probability", () => download("levt-trace.json", "application/json", `${JSON.stringify(sessionJson(sentences, model), null, 1)}\n`)),
+      pick("Session", "HTML: one page to share, without scripts", () => download("levt-session.html", "text/html", sessionHtml(sentences, model))),
+      pick("Text", "Only the draft", () => download("levt-draft.txt", "text/plain", `${sentences.text()}\n`)),
     ),
   );
 }
@@ -299,6 +329,8 @@ click("translate", () => run("translate"));
 click("continue", goOn);
 click("step", () => run("step"));
 click("stop", () => turn.stop());
+click("split", oneByOne);
+click("join", () => !turn.busy && whole.hidden && sentences.join());
 click("undo", () => move("undo"));
 click("redo", () => move("redo"));
 click("as-text", toggleWhole);
@@ -319,6 +351,8 @@ setUpShortcuts({
   toDraft: () => (player.seek(player.frames.length), draft.focus()),
   toSource: () => source.focus(),
   asText: () => void toggleWhole(),
+  sentenceBefore: () => goTo(sentences.at - 1),
+  sentenceAfter: () => goTo(sentences.at + 1),
   copy: () => void copy(),
   earlier: () => player.frames.length > 0 && player.seek(Math.max(player.position - 1, 0)),
   later: () => player.frames.length > 0 && player.seek(Math.min(player.position + 1, player.frames.length)),
@@ -351,8 +385,8 @@ async function meet() {
   }
 }
 
-const remembered = recall(Object.keys(session.now));
-if (remembered) session.amend(remembered);
+const remembered = recall(["sentences", "at"]);
+if (remembered) sentences.reopen(remembered.sentences, remembered.at);
 showDials();
 render();
 player.load([]);

@@ -47,6 +47,34 @@ export class ModelTurn {
     return this.#turn("translate", documentOf([]), (more) => this.api.stream("v1/translate", body, more));
   }
 
+  /** Translate texts without showing how; gives their results, or null. */
+  async translateAll(texts) {
+    this.#aborter?.abort();
+    this.#done = false;
+    const aborter = (this.#aborter = new AbortController());
+    settle();
+    this.onBusy(true);
+    say("The model is at work …");
+    try {
+      const drop = this.session.now.bans.map((ban) => ban.text);
+      return await this.api.translateAll(texts, { drop, options: this.options() }, aborter.signal);
+    } catch (error) {
+      if (error.name === "AbortError" || aborter.signal.aborted) say("Stopped; nothing was translated.");
+      else complain(error);
+      return null;
+    } finally {
+      if (this.#aborter === aborter) {
+        this.#aborter = null;
+        this.onBusy(false);
+      }
+    }
+  }
+
+  /** Take in a result that nobody watched. */
+  accept(source, result) {
+    this.#take("translate", source, result, frames(result.trace));
+  }
+
   /** Repair the rest around what the person fixed; after a change of the source, as little as it can. */
   continue() {
     const { source, synced, doc, terms, bans } = this.session.now;

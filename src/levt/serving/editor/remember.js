@@ -1,6 +1,6 @@
 // Work survives a reload of the tab, and is gone when the tab is closed. Knows what is kept, not what it means.
 
-const KEY = "levt-editor-1";
+const KEY = "levt-editor-2";
 const TOKEN = "levt-token";
 
 export function remember(value) {

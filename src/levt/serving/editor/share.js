@@ -21,8 +21,15 @@ function strict(trace) {
   return { ...trace, iterations };
 }
 
-/** Plain JSON values: the text, and every turn of the model with its trace. */
-export function sessionJson(session, model) {
+/** Plain JSON values: the text, and every turn of the model with its trace; of several sentences, each. */
+export function sessionJson(sentences, model) {
+  const each = sentences.sessions.map((session) => sentenceJson(session, model));
+  if (!sentences.many) return each[0];
+  const source = sentences.text(({ now }) => now.source);
+  return { version: 1, model, source, text: sentences.text(), sentences: each };
+}
+
+function sentenceJson(session, model) {
   return {
     version: 1,
     model,
@@ -48,6 +55,7 @@ const STYLE = `
 :root { color-scheme: light dark; --ink: #1c1b1f; --paper: #fff; --faint: #5f5d66; --line: #d9d7de; --ins: #7416a6; --ins-band: #f5e8fc; --del: #b3261e; --del-band: #fdeceb; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e8e6ec; --paper: #17161a; --faint: #a9a6b2; --line: #3b3942; --ins: #dcaeff; --ins-band: #35204a; --del: #ffa49c; --del-band: #452321; } }
 body { margin: 0 auto; max-width: 46rem; padding: 1.5rem 1rem 3rem; background: var(--paper); color: var(--ink); font: 1rem/1.6 system-ui, sans-serif; }
+.sentence { border-top: 2px solid var(--line); padding-top: 1rem; }
 h1 { font-size: 1.4rem; } h2 { font-size: 1.05rem; margin: 2rem 0 0.25rem; }
 .faint, th { color: var(--faint); font-weight: 400; } .final { font-size: 1.25rem; }
 table { border-collapse: collapse; width: 100%; } tr { border-top: 1px solid var(--line); }
@@ -57,7 +65,7 @@ ins { color: var(--ins); background: var(--ins-band); text-decoration: underline
 del { color: var(--del); background: var(--del-band); text-decoration: line-through; }`;
 
 /** A whole page without a script; every text is put in as text. */
-export function sessionHtml(session, model) {
+export function sessionHtml(sentences, model) {
   const page = document.implementation.createHTMLDocument("levt: a session");
   const make = (tag, properties = {}, ...children) => {
     const made = page.createElement(tag);
@@ -74,10 +82,22 @@ export function sessionHtml(session, model) {
   const main = make("main");
   main.append(
     make("h1", {}, "A text, edited by a person and a model"),
-    make("p", { class: "faint", dir: "auto" }, session.now.source),
-    make("p", { class: "final", dir: "auto" }, textOf(session.now.doc) || "(empty)"),
+    make("p", { class: "faint", dir: "auto" }, sentences.text(({ now }) => now.source)),
+    make("p", { class: "final", dir: "auto" }, sentences.text() || "(empty)"),
     make("p", { class: "faint" }, `Model: ${model}. `, make("del", {}, "deleted"), " ", make("ins", {}, "inserted"), "; rest the pointer on an edit for its probability."),
   );
+  sentences.sessions.forEach((session, number) => {
+    if (sentences.many) main.append(make("h2", { class: "sentence" }, `${number + 1}. ${session.now.source}`));
+    story(session, main, make);
+  });
+  page.body.append(main);
+  // This page's own policy would refuse a style element even in a document that is never shown.
+  const html = page.documentElement.outerHTML.replace("</head>", () => `<style>${STYLE}</style></head>`);
+  return `<!doctype html>\n${html}\n`;
+}
+
+/** What the person and the model did, turn by turn. */
+function story(session, main, make) {
   session.turns.forEach((turn, i) => {
     if (turn.gestures.length) main.append(make("h2", {}, "The person"), make("p", {}, `${turn.gestures.join("; ")}.`));
     const rows = turn.frames.map((frame, k) =>
@@ -89,10 +109,6 @@ export function sessionHtml(session, model) {
     main.append(make("table", {}, make("tbody", {}, ...rows)));
   });
   if (session.gestures.length) main.append(make("h2", {}, "The person"), make("p", {}, `${session.gestures.join("; ")}.`));
-  page.body.append(main);
-  // This page's own policy would refuse a style element even in a document that is never shown.
-  const html = page.documentElement.outerHTML.replace("</head>", () => `<style>${STYLE}</style></head>`);
-  return `<!doctype html>\n${html}\n`;
 }
 
 /** Hand a file to the person. */

@@ -27,6 +27,7 @@ export const TABLE = [
   ["Alt W · Alt S", "Go to the words of the draft · to the source"],
   ["Alt T", "Edit the draft as text, and back"],
   ["Alt C", "Copy the draft"],
+  ["Alt PageUp · Alt PageDown", "Sentence before · after"],
   ["Alt ← · Alt →", "Iteration before · after"],
   ["F1", "This page"],
 ];
@@ -48,6 +49,7 @@ export function setUpShortcuts(does) {
     else if (ctrl && !alt && code === "KeyY" && !inText(event.target)) act = does.redo;
     else if (alt && !ctrl && !shift) {
       act = { KeyW: does.toDraft, KeyS: does.toSource, KeyT: does.asText, KeyC: does.copy }[code];
+      act ??= { PageUp: does.sentenceBefore, PageDown: does.sentenceAfter }[key];
       if (!inText(event.target)) act ??= { ArrowLeft: does.earlier, ArrowRight: does.later }[key];
     } else if (key === "?" && !inText(event.target) && !event.target.closest?.("#draft")) act = does.help;
     if (!act || act(event) === false) return;
@@ -56,7 +58,7 @@ export function setUpShortcuts(does) {
 }
 
 export function shortcutTable() {
-  const key = /^(←|→|↑|↓|[A-Z]|F\d+|Ctrl|Alt|Shift|Enter|Escape|Space|Delete|Home|End)$/;
+  const key = /^(←|→|↑|↓|[A-Z]|F\d+|Ctrl|Alt|Shift|Enter|Escape|Space|Delete|Home|End|PageUp|PageDown)$/;
   const keys = (text) => text.split(" ").flatMap((part) => [key.test(part) ? element("kbd", {}, part) : part, " "]);
   return element(
     "table",

@@ -5,6 +5,9 @@ import { EMPTY } from "./document.js";
 const START = Object.freeze({ source: "", synced: "", doc: EMPTY, terms: [], bans: [], turn: -1 });
 const DEPTH = 500;
 
+/** A session as `snapshot` gives it, in which nothing has happened. */
+export const blank = (source, more = {}) => ({ now: { ...START, source, ...more }, turns: [], gestures: [], past: [], future: [] });
+
 export class Session {
   #past = [];
   #future = [];
@@ -45,6 +48,16 @@ export class Session {
     this.turns.push({ ...turn, gestures: this.gestures });
     this.commit(turn.label, { ...patch, turn: this.turns.length - 1 }, { gesture: false });
     this.gestures = [];
+  }
+
+  /** All there is, to be put back later. */
+  snapshot() {
+    return { now: this.now, turns: this.turns, gestures: this.gestures, past: this.#past, future: this.#future };
+  }
+
+  restore({ now, turns, gestures, past, future }) {
+    [this.now, this.turns, this.gestures, this.#past, this.#future] = [now, turns, gestures, past, future];
+    this.#changed(null);
   }
 
   get canUndo() {

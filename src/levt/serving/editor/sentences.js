@@ -1,0 +1,103 @@
+// A text of several sentences, one session for each: a model that has learnt sentences does better one by one.
+// Knows sessions and the list of sentences on the page; no server.
+
+import { documentOf, textOf } from "./document.js";
+import { byId, element } from "./dom.js";
+import { visible } from "./pieces.js";
+import { blank } from "./state.js";
+
+/** What ends in a full stop and is no sentence. */
+const ABBREVIATION = /(?:^|[\s(])(?:\p{Lu}|Mr|Mrs|Ms|Dr|Prof|St|No|vs|etc|cf|ca|e\.g|i\.e|z\.\s?B|d\.\s?h|bzw|Nr)\.\s*$/u;
+
+/** The sentences of a text, each with the white space behind it. */
+export function sentencesOf(text) {
+  const cut = new Intl.Segmenter("en", { granularity: "sentence" });
+  const found = [];
+  for (const { segment } of cut.segment(text.trim())) {
+    if (found.length && (!segment.trim() || ABBREVIATION.test(found.at(-1)))) found[found.length - 1] += segment;
+    else found.push(segment);
+  }
+  return found.map((sentence) => ({ text: sentence.trim(), space: /\s*$/.exec(sentence)[0] }));
+}
+
+export class Sentences {
+  #list = [{ space: "", saved: null }];
+
+  at = 0;
+
+  constructor(session) {
+    this.session = session;
+  }
+
+  get many() {
+    return this.#list.length > 1;
+  }
+
+  /** The sessions, in order. */
+  get sessions() {
+    this.#list[this.at].saved = this.session.snapshot();
+    return this.#list.map(({ saved }) => saved);
+  }
+
+  /** Whole texts: of the drafts, or of what `read` gives for a session. */
+  text(read = ({ now }) => textOf(now.doc)) {
+    return this.sessions.map((saved, i) => read(saved) + this.#list[i].space).join("").trimEnd();
+  }
+
+  /** Begin with these sentences. */
+  open(sentences, more = {}) {
+    this.#list = sentences.map(({ text, space }) => ({ space, saved: blank(text, more) }));
+    this.at = 0;
+    this.session.restore(this.#list[0].saved);
+  }
+
+  /** Put sessions back that were kept. */
+  reopen(list, at) {
+    this.#list = list.map(({ space, now }) => ({ space, saved: { ...blank(""), now } }));
+    this.at = at;
+    this.session.restore(this.#list[at].saved);
+  }
+
+  /** What is worth keeping. */
+  get kept() {
+    return this.sessions.map(({ now }, i) => ({ space: this.#list[i].space, now: { ...now, turn: -1 } }));
+  }
+
+  go(i) {
+    if (i === this.at || i < 0 || i >= this.#list.length) return false;
+    this.#list[this.at].saved = this.session.snapshot();
+    this.at = i;
+    this.session.restore(this.#list[i].saved);
+    return true;
+  }
+
+  /** One text again, with all drafts in a row. */
+  join() {
+    const { sessions } = this;
+    const source = this.text(({ now }) => now.source);
+    const doc = documentOf(sessions.flatMap(({ now }) => now.doc.tokens));
+    const bans = sessions[0].now.bans;
+    this.open([{ text: source, space: "" }], { doc, bans, synced: source });
+  }
+
+  /** Show the list; `choose(i)` hears which one was pressed. */
+  show(choose) {
+    byId("sentences").hidden = !this.many;
+    if (!this.many) return;
+    const focused = byId("sentence-list").contains(document.activeElement);
+    const items = this.sessions.map(({ now }, i) => {
+      const done = now.doc.tokens.length > 0;
+      const label = `Sentence ${i + 1}: ${visible(now.source)}${done ? "" : ", no draft yet"}`;
+      return element(
+        "li",
+        {},
+        element("button", { type: "button", "aria-label": label, "aria-current": i === this.at ? "true" : null, title: now.source, onclick: () => choose(i) }, `${i + 1}. ${visible(now.source)}`),
+      );
+    });
+    const list = byId("sentence-list");
+    list.replaceChildren(...items);
+    if (focused) items[this.at].firstChild.focus();
+    const { offsetLeft: left, offsetWidth: width } = items[this.at];
+    list.scrollLeft = Math.max(left - list.offsetLeft - (list.clientWidth - width) / 2, 0);
+  }
+}
