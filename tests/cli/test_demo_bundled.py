@@ -32,7 +32,9 @@ def test_it_translates_a_dozen_repairs_a_few_and_says_what_next(
     assert all(text in out for text in SENTENCES[:DEMONSTRATED])
     assert all(draft in out for _, draft in DRAFTS)
     assert "Drafts, repaired:" in out
-    assert (installed / "demo.html").read_text("utf-8").count("<section") == count
+    page = (installed / "demo.html").read_text("utf-8")
+    assert (page.count("<section"), page.count("Source: ")) == (count, count)
+    assert "until nothing changes. It came" in page
     assert all(word in err for word in ("levt serve", "levt translate", "own-pair.md", "loaded in"))
 
 

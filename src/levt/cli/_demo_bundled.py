@@ -41,7 +41,8 @@ def demo_bundled(*, json: bool, html: Path | None) -> None:
     console = Console(highlight=False)
     results: list[Result] = []
     took = 0.0
-    for source, draft in [*((text, "") for text in SENTENCES[:DEMONSTRATED]), *DRAFTS]:
+    shown = [*((text, "") for text in SENTENCES[:DEMONSTRATED]), *DRAFTS]
+    for source, draft in shown:
         begun = time.perf_counter()
         result = model.refine(source, draft=draft) if draft else model.translate(source)
         milliseconds = 1000 * (time.perf_counter() - begun)
@@ -61,7 +62,8 @@ def demo_bundled(*, json: bool, html: Path | None) -> None:
         console.print(f"\nsource  {source}", style="bold", markup=False, soft_wrap=True, end="")
         show_result(console, result, milliseconds)
     if html is not None:
-        write_page(html, results, "levt: translations and repairs", INTRODUCTION)
+        sources = [source for source, _ in shown]
+        write_page(html, results, "levt: translations and repairs", INTRODUCTION, sources)
     iterations = sum(result.iterations for result in results) / len(results)
     print(
         f"\n{len(results)} texts: {iterations:.1f} iterations and {took / len(results):.0f} ms each, on average",

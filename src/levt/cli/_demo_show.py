@@ -30,9 +30,14 @@ def show_result(console: "Console", result: "Result", milliseconds: float, verdi
     console.print(line, style="dim", markup=False, soft_wrap=True)
 
 
-def write_page(path: Path, results: "Sequence[Result]", title: str, note: str) -> None:
-    """Write the edits as a page for the browser."""
+def write_page(
+    path: Path, results: "Sequence[Result]", title: str, note: str, sources: Sequence[str] = ()
+) -> None:
+    """Write the edits as a page for the browser, with their sources where these are not the drafts."""
     from levt.edits.render_html import page, section
 
-    parts = [section(result.trace, title=f"Sentence {i}") for i, result in enumerate(results, 1)]
-    path.write_text(page(parts, title=title, note=note), encoding="utf-8")
+    parts = [
+        section(result.trace, title=f"Sentence {i + 1}", source=sources[i] if sources else "")
+        for i, result in enumerate(results)
+    ]
+    path.write_text(page(parts, title=title, note=" ".join(note.split())), encoding="utf-8")
