@@ -64,7 +64,8 @@ def test_they_are_taken_away_together_and_joined(real: Any) -> None:
     assert real.locator("#sentences").is_hidden()
     assert real.locator("#source").input_value() == TEXT
     assert real.words
-    assert real.text == " ".join(parts)
+    # Letters that a model has not finished may run together.
+    assert "".join(real.text.split()) == "".join(whole.split())
 
 
 def test_one_sentence_is_none_to_cut(real: Any) -> None:
