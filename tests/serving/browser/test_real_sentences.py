@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from browser.axe import serious
 from levt.edits.trace import Trace
 
 pytestmark = pytest.mark.browser
@@ -24,6 +25,7 @@ def test_each_has_a_draft_and_a_history_of_its_own(real: Any) -> None:
     split(real)
     names = real.locator("#sentence-list button").all_text_contents()
     assert names == [f"{i}. {sentence}" for i, sentence in enumerate(SENTENCES, 1)]
+    assert serious(real) == {}
     texts = []
     for sentence in SENTENCES:
         assert real.locator("#source").input_value() == sentence

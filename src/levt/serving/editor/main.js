@@ -3,7 +3,7 @@
 import { Api } from "./api.js";
 import { chips } from "./chips.js";
 import { ask, crossWord, documentOf, keepWord, replace, textOf } from "./document.js";
-import { byId, element } from "./dom.js";
+import { byId, element, plural } from "./dom.js";
 import { DraftView } from "./draft_view.js";
 import { FrameView } from "./frame_view.js";
 import { gapMenu, wordMenu } from "./menus.js";
@@ -52,7 +52,7 @@ const draft = new DraftView(byId("draft"), {
   },
   ask(gap, count) {
     if (count === gap.count || count > MOST_ASKED) return;
-    const what = count === null ? "left a gap to the model" : count === 0 ? "closed a gap" : `asked for ${count} in a gap`;
+    const what = count === null ? "left a gap to the model" : count === 0 ? "closed a gap" : `asked for ${plural(count, "word")} in a gap`;
     session.commit(what, { doc: ask(session.now.doc, gap.start, count) });
   },
   type(place, text, { pasted = false } = {}) {
