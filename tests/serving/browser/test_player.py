@@ -32,8 +32,10 @@ def test_iterations_play_in_phases_and_again(moving: Any, server: Any) -> None:
 
 def test_what_is_only_shown_can_be_cut_short(moving: Any) -> None:
     moving.locator("#source").fill("A dog runs.")
-    moving.locator("#translate").click()
-    moving.locator("#frame ins").first.wait_for()
+    # Before the answer is complete, Escape would stop the model instead.
+    with moving.expect_request_finished(lambda request: request.url.endswith("/v1/translate")):
+        moving.locator("#translate").click()
+    moving.locator("#frame ins").first.wait_for(state="attached")
     moving.press("Escape")
     moving.rests()
     assert moving.text == "Ein Hund läuft."
