@@ -1,7 +1,7 @@
 """Experiments: one function each, which returns its whole configuration, and the work that is made of several steps.
 
-A recipe is the name of such a function, with dashes, or ``file.py:function``. The work: run an experiment, distil, chain
-both, answer shards, synthesise drafts, post-edit, reproduce the paper.
+A recipe is the name of such a function, with dashes, or ``file.py:function``. The work: run an experiment, distil,
+chain both, answer shards, synthesise drafts, post-edit, reproduce the paper.
 """
 
 import ast
