@@ -126,7 +126,7 @@ def test_a_missing_file_is_named(folder: Path, name: str) -> None:
             ["unknown key 'colour'", "unknown key 'size'", "2 problems"],
         ),
         (lambda c: c.pop("dtype"), ["the key 'dtype' is missing"]),
-        (lambda c: c.update(dtype="int4"), ["dtype must be one of float32"]),
+        (lambda c: c.update(dtype="int2"), ["dtype must be one of float32"]),
         (lambda c: c.update(levt=1), ["levt must be a version"]),
         (lambda c: c.update(training=[1]), ["training must be a table"]),
         (lambda c: c.update(separate_tokenizers=1), ["separate_tokenizers must be true or false"]),
