@@ -122,9 +122,7 @@ def load_folder(
     model, tokenizers, problems = read_folder(folder, config, damaged_files(folder, config, verify=verify))
     hint = "the folder is damaged or was changed by hand: copy or download it again"
     if has_graphs_only(folder):
-        hint = (
-            "run it by an ONNX engine, as by `--engine onnx-int8`, or take the folder that it was made from"
-        )
+        hint = "run it with `--engine onnx` or `--engine onnx-int8`, or take the folder that it was made from"
     raise_all(ModelError, f"the model folder {folder}", problems, hint=hint)
     assert tokenizers is not None
     return Loaded(model.to(device=device, dtype=dtype).eval(), tokenizers, config)
