@@ -57,6 +57,18 @@ def test_the_whole_way(tmp_path: Path) -> None:
     model.refine("the old bird sees a tree", draft="der Vogel", max_iterations=2)
 
 
+def test_a_student_may_begin_as_the_teacher_of_its_chain(tmp_path: Path) -> None:
+    own = bundled_ar().out / "best"
+    for init, wanted in (
+        (own, tmp_path / "teacher" / "best"),
+        (tmp_path / "x", tmp_path / "x"),
+        (None, None),
+    ):
+        student = replace(bundled_levt(), init=init)
+        chain = Chain(corpus=tmp_path / "data", out=tmp_path, teacher=bundled_ar(), student=student)
+        assert chain.placed()[1].init == wanted
+
+
 def test_the_recipes_fit_the_sitting_and_the_disk() -> None:
     teacher, student = recipe("bundled-ar"), recipe("bundled-levt")
     minutes = [experiment.training.max_minutes for experiment in (teacher, student)]

@@ -1,4 +1,4 @@
-"""A model in less space: the same network with its weights stored in half precision or as bytes.
+"""A model in less space: the same network with its weights stored in half precision, as bytes or as half bytes.
 
 Stored is not computed: what is read is float32 again on a CPU, so a compact model runs on every engine. Knows no
 other format.

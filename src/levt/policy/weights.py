@@ -109,11 +109,11 @@ def read_weights(path: Path, model: nn.Module, dtype: str) -> list[str]:
             if not problems:
                 with torch.no_grad():
                     for name, tensor in tensors.items():
-                        there_is = file.get_tensor(name)
+                        stored = file.get_tensor(name)
                         if name + SCALE in wanted:
                             unpack = from_halves if wanted[name][0] == "uint8" else from_bytes
-                            there_is = unpack(there_is, file.get_tensor(name + SCALE))
-                        tensor.copy_(there_is)
+                            stored = unpack(stored, file.get_tensor(name + SCALE))
+                        tensor.copy_(stored)
             return problems
     except (SafetensorError, OSError, ValueError) as error:
         return [f"not a readable safetensors file ({error})"]

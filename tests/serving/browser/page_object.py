@@ -16,6 +16,18 @@ def new_profile(chromium: Any) -> Any:
     return profile
 
 
+def alone_with(chromium: Any, page: Path) -> tuple[Any, Any]:
+    """A profile without scripts and a tab in it with a page of the disk, which must ask for nothing else."""
+    profile = chromium.new_context(java_script_enabled=False)
+    profile.set_default_timeout(WAIT)
+    asked: list[str] = []
+    tab = profile.new_page()
+    tab.on("request", lambda request: asked.append(request.url))
+    tab.goto(page.as_uri())
+    assert asked == [page.as_uri()]
+    return profile, tab
+
+
 def open_editor(profile: Any, address: str, *, motion: str = "reduce") -> Iterator["Editor"]:
     """An editor in a tab of its own; errors of the page and requests to elsewhere fail the test."""
     page = profile.new_page()

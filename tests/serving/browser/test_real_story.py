@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from browser.page_object import WAIT, open_editor
+from browser.page_object import alone_with, open_editor
 from browser.real_editor import DOGS
 from levt.edits.trace import Trace
 from levt.edits.words import join
@@ -99,14 +99,8 @@ def test_what_is_taken_away(real: Any, chromium: Any, tmp_path: Path) -> None:
     assert Trace.from_json(turn["trace"]).text == found["text"] == after
     page = tmp_path / "session.html"
     page.write_text(real.saved("Session"), encoding="utf-8")
-    tab = chromium.new_context(java_script_enabled=False)
-    tab.set_default_timeout(WAIT)
-    asked: list[str] = []
-    alone = tab.new_page()
-    alone.on("request", lambda request: asked.append(request.url))
-    alone.goto(page.as_uri())
-    assert asked == [page.as_uri()]
+    profile, alone = alone_with(chromium, page)
     assert alone.locator(".final").text_content() == after
     assert alone.locator("tr").count() == len(turn["trace"]["iterations"]) + 1
     assert alone.locator("script, link, img").count() == 0
-    tab.close()
+    profile.close()

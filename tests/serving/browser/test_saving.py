@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from browser.page_object import WAIT
+from browser.page_object import alone_with
 from levt.edits.trace import Trace
 
 pytestmark = pytest.mark.browser
@@ -37,13 +37,7 @@ def test_the_session_as_a_page(editor: Any, chromium: Any, tmp_path: Path) -> No
     session(editor)
     page = tmp_path / "session.html"
     page.write_text(editor.saved("Session"), encoding="utf-8")
-    tab = chromium.new_context(java_script_enabled=False)
-    tab.set_default_timeout(WAIT)
-    asked: list[str] = []
-    alone = tab.new_page()
-    alone.on("request", lambda request: asked.append(request.url))
-    alone.goto(page.as_uri())
-    assert asked == [page.as_uri()]
+    profile, alone = alone_with(chromium, page)
     assert alone.locator("h2").all_text_contents() == [
         "The model translated",
         "The person",
@@ -53,7 +47,7 @@ def test_the_session_as_a_page(editor: Any, chromium: Any, tmp_path: Path) -> No
     assert "wrote “<b>rast</b>”" in alone.locator("main").text_content()
     assert alone.locator(".final").text_content() == editor.text
     assert alone.locator("script, img, link, main b:not([title])").count() == 0
-    tab.close()
+    profile.close()
 
 
 def test_the_text(editor: Any) -> None:

@@ -49,12 +49,7 @@ export class ModelTurn {
 
   /** Translate texts without showing how; gives their results, or null. */
   async translateAll(texts) {
-    this.#aborter?.abort();
-    this.#done = false;
-    const aborter = (this.#aborter = new AbortController());
-    settle();
-    this.onBusy(true);
-    say("The model is at work …");
+    const aborter = this.#begin();
     try {
       const drop = this.session.now.bans.map((ban) => ban.text);
       return await this.api.translateAll(texts, { drop, options: this.options() }, aborter.signal);
@@ -106,18 +101,24 @@ export class ModelTurn {
     return stateOf(doc, bans.map((ban) => ban.tokens).filter((tokens) => tokens.length), this.api.limits?.terms ?? 0);
   }
 
+  /** Stop what was going on, and show that the model is at work; gives what stops it. */
+  #begin() {
+    this.#aborter?.abort();
+    this.#done = false;
+    this.#aborter = new AbortController();
+    settle();
+    this.onBusy(true);
+    say("The model is at work …");
+    return this.#aborter;
+  }
+
   async #turn(action, doc, send) {
     const { source } = this.session.now;
     if (!source.trim()) {
       say("There is no source yet: type or paste a text on the left.");
       return false;
     }
-    this.#aborter?.abort();
-    this.#done = false;
-    const aborter = (this.#aborter = new AbortController());
-    settle();
-    this.onBusy(true);
-    say("The model is at work …");
+    const aborter = this.#begin();
     let live = null;
     const onEvent = (name, data) => {
       if (aborter.signal.aborted) return;
