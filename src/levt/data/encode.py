@@ -11,15 +11,11 @@ from dataclasses import dataclass, field
 from multiprocessing import get_context, parent_process
 from typing import NamedTuple
 
-import numpy as np
-
+from levt.data.columns import Column, flat
 from levt.data.preparation import TRAIN, Preparation
 from levt.data.read import Record
 from levt.errors import InputError, StoreError
 from levt.text.tokenizer import Tokenizer
-
-Column = tuple[np.ndarray, np.ndarray]
-"""The tokens of some rows one after the other, and how many each has."""
 
 
 class Encoded(NamedTuple):
@@ -87,16 +83,6 @@ class Encoder:
             )
         skipped[f"more than {limit} tokens"] += 1
         return False
-
-
-def flat(rows: Sequence[Sequence[int]]) -> Column:
-    """Rows one after the other.
-
-    >>> flat([[7, 8], [], [9]])
-    (array([7, 8, 9], dtype=uint32), array([2, 0, 1]))
-    """
-    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
-    return np.fromiter((i for row in rows for i in row), np.uint32, int(lengths.sum())), lengths
 
 
 def fingerprint(text: str) -> int:

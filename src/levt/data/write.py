@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from levt.data.columns import Column, flat
 from levt.data.store import OFFSET, TOKEN, VERSION
 
 
@@ -41,14 +42,9 @@ class StoreWriter:
 
     def add(self, rows: Mapping[str, Sequence[Sequence[int]]]) -> None:
         """Append examples: for each field as many rows of ids, without boundaries."""
-        columns = {}
-        for field in self.fields:
-            lengths = np.fromiter(map(len, rows[field]), np.int64, len(rows[field]))
-            tokens = np.fromiter((i for row in rows[field] for i in row), np.uint32, int(lengths.sum()))
-            columns[field] = (tokens, lengths)
-        self.add_flat(columns)
+        self.add_flat({field: flat(rows[field]) for field in self.fields})
 
-    def add_flat(self, columns: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> None:
+    def add_flat(self, columns: Mapping[str, Column]) -> None:
         """Append examples: for each field the ids of all rows one after the other, and how many each has."""
         total = len(columns["target"][1])
         starts = {field: np.concatenate([[0], np.cumsum(lengths)]) for field, (_, lengths) in columns.items()}

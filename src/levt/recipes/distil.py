@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from levt.data.encode import flat
+from levt.data.columns import flat
 from levt.data.folder import new_folder
 from levt.data.prepare import check_corpus, load_tokenizers
 from levt.data.store import Store
