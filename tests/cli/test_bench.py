@@ -48,9 +48,11 @@ def test_own_texts(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--batch", "0"], "batch must be above 0, got 0"),
+        (["--batch", "0"], "batch must be at least 1, got 0"),
         (["--seconds", "-1"], "seconds must be above 0"),
-        (["--threads", "-2"], "threads must be above 0"),
+        (["--seconds", "nan"], "seconds must be above 0"),
+        (["--threads", "-2"], "threads must be at least 1"),
+        (["--threads", "0"], "threads must be at least 1"),
         (["--engine", "steam"], "engine must be one of"),
         (["--engine"], "engine must be named"),
     ],

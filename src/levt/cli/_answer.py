@@ -32,8 +32,11 @@ def answer(
     from levt.cli._model import given, open_model
     from levt.cli._shards import answer_folders, runner, wanted
     from levt.data.terms import terms_of
+    from levt.engine.settings import taken
     from levt.errors import ConfigError
     from levt.recipes.answering import Answering, Answers, Row
+    from levt.refine.decoders import options_of
+    from levt.refine.options import Options
 
     sharded = wanted(engine, folders)
     engine, who = runner(engine, folders, device)
@@ -62,6 +65,8 @@ def answer(
     judge = None
     if teacher is not None:
         judge = open_model(teacher, engine="torch", device=device, dtype=dtype, batch_size=batch_size)
+    # A setting that cannot be is refused whether or not there is a line to use it for.
+    taken(Options if loaded.kind == "levt" else options_of(loaded.kind), asked.settings, kind=loaded.kind)
     answers = Answers(asked, loaded, judge)
 
     def answered(texts: Iterable[str]) -> "Iterator[Result]":

@@ -22,11 +22,10 @@ def open_model(
     from levt.engine.batching import Budget
     from levt.engine.model import load
     from levt.errors import ConfigError, ModelError
+    from levt.refine.ranges import Range
 
-    if batch_size < 1:
-        raise ConfigError(
-            f"batch_size must be at least 1, got {batch_size}", hint="--batch-size 64 is the default"
-        )
+    if problem := Range(1, 1 << 20).problem(batch_size, whole=True):
+        raise ConfigError(f"batch_size {problem}", hint="--batch-size 64 is the default")
     try:
         budget = Budget(rows=batch_size, window=4 * batch_size)
         return load(name, device=device, dtype=dtype, engine=engine, budget=budget)

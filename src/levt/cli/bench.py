@@ -49,10 +49,15 @@ def bench(
     from levt.engine.onnx_sessions import THREADS, thread_count
     from levt.errors import ConfigError
     from levt.evaluation.latency import SENTENCES, measure
+    from levt.refine.ranges import Range
 
-    for name, values in (("batch", batch), ("seconds", (seconds,)), ("threads", (threads or 1,))):
-        if not values or min(values) <= 0:
-            raise ConfigError(f"{name} must be above 0, got {', '.join(map(str, values)) or 'nothing'}")
+    for size in batch or (0,):
+        if problem := Range(1, 1 << 20).problem(size, whole=True):
+            raise ConfigError(f"batch {problem if batch else 'must be named'}", hint="--batch 1 64")
+    if problem := Range(0, 86_400, above=True).problem(seconds, whole=False):
+        raise ConfigError(f"seconds {problem}", hint="5 is the default")
+    if threads is not None and (problem := Range(1, 4096).problem(threads, whole=True)):
+        raise ConfigError(f"threads {problem}", hint="by default all cores")
     if not engine:
         raise ConfigError("engine must be named", hint="--engine torch onnx-int8 native")
     texts, references = (SENTENCES, ()) if input is None and reference is None else _read(input, reference)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from levt.errors import ConfigError, raise_all
+from levt.refine.ranges import Range, check_numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,12 +18,7 @@ class Budget:
     """Most texts held at a time: within them texts of similar length are brought together."""
 
     def __post_init__(self) -> None:
-        problems = [
-            f"{name} must be at least 1, got {getattr(self, name)}"
-            for name in ("rows", "tokens", "window")
-            if getattr(self, name) < 1
-        ]
-        raise_all(ConfigError, "batch", problems)
+        check_numbers("batch", self, dict.fromkeys(("rows", "tokens", "window"), Range(1, 1 << 31)))
 
 
 def batches(lengths: Sequence[int], budget: Budget) -> list[list[int]]:

@@ -5,15 +5,16 @@ For the models that choose a length first and then only rewrite tokens in place.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from levt.edits.script import EditScript
-from levt.errors import ConfigError, raise_all
 from levt.refine.loop import Outcome
 from levt.refine.phases import Round
+from levt.refine.ranges import MANY, RATIO, Range, check_numbers
 from levt.refine.record import Rounds
 from levt.refine.request import Request, Tokens
 from levt.text.specials import BOS, EOS, PAD, PLH
@@ -26,6 +27,7 @@ class ParallelOptions:
     >>> ParallelOptions(max_iterations=0)
     Traceback (most recent call last):
     levt.errors.ConfigError: options: max_iterations must be at least 1, got 0
+    hint: max_iterations is 10 by default
     """
 
     max_iterations: int = 10
@@ -35,19 +37,14 @@ class ParallelOptions:
     min_room: int = 10
     """… but always as long as this, boundaries counted."""
 
-    def __post_init__(self) -> None:
-        raise_all(ConfigError, "options", self.problems())
+    RANGES: ClassVar[dict[str, Range]] = {
+        "max_iterations": Range(1, MANY),
+        "max_ratio": RATIO,
+        "min_room": Range(3, MANY),
+    }
 
-    def problems(self) -> list[str]:
-        """Everything that is wrong with the values."""
-        problems = []
-        if self.max_iterations < 1:
-            problems.append(f"max_iterations must be at least 1, got {self.max_iterations}")
-        if not 0 < self.max_ratio <= 100:
-            problems.append(f"max_ratio must be above 0 and at most 100, got {self.max_ratio}")
-        if self.min_room < 3:
-            problems.append(f"min_room must be at least 3, got {self.min_room}")
-        return problems
+    def __post_init__(self) -> None:
+        check_numbers("options", self, self.RANGES)
 
     def limit(self, source: int, positions: int) -> int:
         """Longest output, boundaries counted, of a source of that length."""

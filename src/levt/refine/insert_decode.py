@@ -6,7 +6,7 @@ take none. Taught with the balanced loss, n tokens need about log₂ n iteration
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
@@ -17,6 +17,7 @@ from levt.edits.state import State, fill, fit, insert
 from levt.refine.canvas import ParallelOptions
 from levt.refine.loop import Outcome
 from levt.refine.phases import Round
+from levt.refine.ranges import GAMMA, Range
 from levt.refine.request import Request
 from levt.text.specials import EOS, SPECIALS
 
@@ -37,12 +38,7 @@ class InsertOptions(ParallelOptions):
     empty_gap_penalty: float = 0.0
     """Subtracted from the log-probability that nothing is missing in a gap; larger is longer."""
 
-    def problems(self) -> list[str]:
-        """Everything that is wrong with the values."""
-        problems = super().problems()
-        if not -10 <= self.empty_gap_penalty <= 10:
-            problems.append(f"empty_gap_penalty must be between -10 and 10, got {self.empty_gap_penalty}")
-        return problems
+    RANGES: ClassVar[dict[str, Range]] = {**ParallelOptions.RANGES, "empty_gap_penalty": GAMMA}
 
 
 def decide_gaps(

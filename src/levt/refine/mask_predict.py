@@ -8,7 +8,7 @@ and the text with the highest mean log-probability is taken.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -17,6 +17,7 @@ from torch import Tensor
 from levt.refine.canvas import ParallelOptions, best_lengths, canvas, histories, inner, told
 from levt.refine.decide import decide_fill
 from levt.refine.loop import Outcome
+from levt.refine.ranges import MANY, Range
 from levt.text.specials import PLH
 
 
@@ -40,12 +41,7 @@ class MaskPredictOptions(ParallelOptions):
     length_beam: int = 5
     """How many lengths are tried side by side."""
 
-    def problems(self) -> list[str]:
-        """Everything that is wrong with the values."""
-        problems = super().problems()
-        if self.length_beam < 1:
-            problems.append(f"length_beam must be at least 1, got {self.length_beam}")
-        return problems
+    RANGES: ClassVar[dict[str, Range]] = {**ParallelOptions.RANGES, "length_beam": Range(1, MANY)}
 
 
 def masks(lengths: Int[Tensor, "b"], t: int, total: int) -> Int[Tensor, "b"]:

@@ -2,7 +2,16 @@
 
 from dataclasses import dataclass
 
-from levt.errors import ConfigError, raise_all
+from levt.refine.ranges import GAMMA, MANY, RATIO, Range, check_numbers
+
+RANGES = {
+    "max_iterations": Range(1, MANY),
+    "empty_gap_penalty": GAMMA,
+    "min_edit": Range(0, 1),
+    "max_ratio": RATIO,
+    "min_room": Range(2, MANY),
+    "max_count": Range(1, MANY),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -12,6 +21,7 @@ class Options:
     >>> Options(max_iterations=0)
     Traceback (most recent call last):
     levt.errors.ConfigError: options: max_iterations must be at least 1, got 0
+    hint: max_iterations is 10 by default
     """
 
     max_iterations: int = 10
@@ -30,20 +40,7 @@ class Options:
     """Read a finished text anew, and go on where that changes it: refining a result then leaves it alone."""
 
     def __post_init__(self) -> None:
-        problems = []
-        if self.max_iterations < 1:
-            problems.append(f"max_iterations must be at least 1, got {self.max_iterations}")
-        if not -10 <= self.empty_gap_penalty <= 10:
-            problems.append(f"empty_gap_penalty must be between -10 and 10, got {self.empty_gap_penalty}")
-        if not 0 <= self.min_edit <= 1:
-            problems.append(f"min_edit must be between 0 and 1, got {self.min_edit}")
-        if not 0 < self.max_ratio <= 100:
-            problems.append(f"max_ratio must be above 0 and at most 100, got {self.max_ratio}")
-        if self.min_room < 2:
-            problems.append(f"min_room must be at least 2, got {self.min_room}")
-        if self.max_count < 1:
-            problems.append(f"max_count must be at least 1, got {self.max_count}")
-        raise_all(ConfigError, "options", problems)
+        check_numbers("options", self, RANGES)
 
     def limit(self, source: int, draft: int, positions: int) -> int:
         """Longest state allowed, boundaries counted: by the source, the model's positions, never below the draft."""

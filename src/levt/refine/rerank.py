@@ -17,6 +17,7 @@ from levt.edits.state import State
 from levt.errors import ConfigError, raise_all
 from levt.policy.scores import log_softmax_tokens
 from levt.refine.loop import Outcome
+from levt.refine.ranges import GAMMA, MANY, Range, check_numbers
 from levt.refine.request import Request, Tokens
 from levt.text.specials import PAD
 
@@ -33,12 +34,9 @@ class Candidates:
     """By how much it is varied, up and down."""
 
     def __post_init__(self) -> None:
-        problems = [
-            f"{name} must be at least 0, got {getattr(self, name)}"
-            for name in ("gaps", "around")
-            if getattr(self, name) < 0
-        ]
-        raise_all(ConfigError, "candidates", problems)
+        check_numbers("candidates", self, {"gaps": Range(0, MANY), "around": Range(0, MANY)})
+        problems = [GAMMA.problem(penalty, whole=False) for penalty in self.penalties]
+        raise_all(ConfigError, "candidates", [f"a penalty {problem}" for problem in problems if problem])
 
 
 @runtime_checkable

@@ -15,14 +15,23 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from levt.errors import ConfigError, raise_all
+from levt.errors import ConfigError
 from levt.policy.memory import Memory
 from levt.policy.scores import forbid, log_softmax_tokens
 from levt.policy.stepwise import Stepwise
+from levt.refine.ranges import MANY, RATIO, Range, check_numbers
 from levt.refine.request import Tokens
 from levt.text.specials import BOS, EOS, UNK
 
 T = TypeVar("T")
+
+RANGES = {
+    "beam": Range(1, 1024),
+    "n_best": Range(1, 1024),
+    "length_penalty": Range(0, 10),
+    "max_ratio": RATIO,
+    "min_room": Range(2, MANY),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,18 +55,9 @@ class SearchOptions:
     """… but always as long as this, boundaries counted."""
 
     def __post_init__(self) -> None:
-        problems = []
-        if self.beam < 1:
-            problems.append(f"beam must be at least 1, got {self.beam}")
-        elif not 1 <= self.n_best <= self.beam:
-            problems.append(f"n_best must be between 1 and beam ({self.beam}), got {self.n_best}")
-        if not 0 <= self.length_penalty <= 10:
-            problems.append(f"length_penalty must be between 0 and 10, got {self.length_penalty}")
-        if not 0 < self.max_ratio <= 100:
-            problems.append(f"max_ratio must be above 0 and at most 100, got {self.max_ratio}")
-        if self.min_room < 2:
-            problems.append(f"min_room must be at least 2, got {self.min_room}")
-        raise_all(ConfigError, "search", problems)
+        check_numbers("search", self, RANGES)
+        if self.n_best > self.beam:
+            raise ConfigError(f"search: n_best must be between 1 and beam ({self.beam}), got {self.n_best}")
 
     def limit(self, source: int, positions: int) -> int:
         """Longest output, boundaries counted, of a source of that length."""

@@ -38,11 +38,11 @@ class Limits:
 
     def __post_init__(self) -> None:
         problems = [
-            f"{field.name} must be {'above 0' if field.type is float else 'at least 1'}, got {value}"
+            f"{field.name} must be {'above 0 and finite' if field.type is float else 'at least 1'}, got {value}"
             for field in fields(self)
-            if not ((value := getattr(self, field.name)) > 0)
+            if not 0 < (value := getattr(self, field.name)) < float("inf")
         ]
-        raise_all(ConfigError, "limits", problems)
+        raise_all(ConfigError, "limits", problems, hint="leave it out: every limit has a default")
 
     def check_bytes(self, size: int) -> None:
         """The body."""
