@@ -24,7 +24,7 @@ def show_result(console: "Console", result: "Result", milliseconds: float, verdi
     from levt.edits.render_terminal import show
 
     console.print()
-    show(result.trace, console)
+    show(result.trace, console, iterations=result.iterations)
     rounds = "1 iteration" if result.iterations == 1 else f"{result.iterations} iterations"
     line = f"        {rounds}, {milliseconds:.0f} ms{f', {verdict}' if verdict else ''}"
     console.print(line, style="dim", markup=False, soft_wrap=True)
@@ -37,7 +37,12 @@ def write_page(
     from levt.edits.render_html import page, section
 
     parts = [
-        section(result.trace, title=f"Sentence {i + 1}", source=sources[i] if sources else "")
+        section(
+            result.trace,
+            title=f"Sentence {i + 1}",
+            source=sources[i] if sources else "",
+            iterations=result.iterations,
+        )
         for i, result in enumerate(results)
     ]
     path.write_text(page(parts, title=title, note=" ".join(note.split())), encoding="utf-8")

@@ -56,11 +56,15 @@ def show(
     )
     result = loaded.refine(text, draft=draft, **settings) if draft else loaded.translate(text, **settings)
     if html is None:
-        show_trace(result.trace, Console(highlight=False))
+        show_trace(result.trace, Console(highlight=False), iterations=result.iterations)
         return
     try:
         whole = page(
-            [section(result.trace, title=result.text or "(empty)", source=text)],
+            [
+                section(
+                    result.trace, title=result.text or "(empty)", source=text, iterations=result.iterations
+                )
+            ],
             title="levt: edits of a text",
         )
         html.write_text(whole, encoding="utf-8")

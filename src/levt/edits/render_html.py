@@ -9,6 +9,7 @@ from html import escape
 from importlib.resources import files
 
 from levt.edits.follow import Change, Mark, Op
+from levt.edits.numbering import labels, unlisted
 from levt.edits.spans import Span, Word, spans
 from levt.edits.trace import STOPS, Trace
 from levt.edits.words import join, visible
@@ -67,7 +68,7 @@ def text_html(text: str) -> str:
     return escape(visible(text)) if text else "<em>(empty)</em>"
 
 
-def rows(trace: Trace, text_attributes: str) -> Iterator[str]:
+def rows(trace: Trace, text_attributes: str, iterations: int | None = None) -> Iterator[str]:
     """The rows of a trace: the draft, the iterations, the result."""
 
     def row(label: str, happened: str, body: str, kind: str) -> str:
@@ -75,15 +76,15 @@ def rows(trace: Trace, text_attributes: str) -> Iterator[str]:
         return f"{head}<td{text_attributes}>{body}</td></tr>"
 
     yield row("Draft", "", text_html(join(trace.draft_pieces)), "draft")
-    for number, changes in enumerate(trace.changes(), 1):
+    for label, changes in zip(labels(trace), trace.changes(), strict=True):
         marks = [change.mark for change in changes]
         gone, come = marks.count(Mark.DELETE), marks.count(Mark.INSERT)
         if gone or come:
-            yield row(
-                str(number), f"{gone}&nbsp;deleted, {come}&nbsp;inserted", changes_html(changes), "iteration"
-            )
+            yield row(label, f"{gone}&nbsp;deleted, {come}&nbsp;inserted", changes_html(changes), "iteration")
         else:
-            yield row(str(number), "nothing changed", text_html(join_kept(changes)), "iteration")
+            yield row(label, "nothing changed", text_html(join_kept(changes)), "iteration")
+    if rest := unlisted(trace, iterations):
+        yield row(*rest, text_html(trace.text), "iteration")
     yield row("Result", "", text_html(trace.text), "result")
 
 
@@ -92,11 +93,11 @@ def join_kept(changes: Sequence[Change]) -> str:
     return join([change.token.piece for change in changes])
 
 
-def op_row(op: Op) -> str:
-    """One decision of the list."""
+def op_row(op: Op, label: str) -> str:
+    """One decision of the list, and in which iteration it was."""
     piece = escape(visible(op.piece))
     return (
-        f"<tr><td>{op.iteration}</td><td>{op.op}</td><td>{op.position}</td>"
+        f"<tr><td>{label}</td><td>{op.op}</td><td>{op.position}</td>"
         f"<td><code dir=auto>{piece}</code></td><td>{probability_text(op.probability)}</td></tr>"
     )
 
@@ -106,25 +107,38 @@ def decisions(trace: Trace) -> str:
     ops = list(trace.ops())
     if not ops:
         return ""
+    numbers = labels(trace)
+    listed = "".join(op_row(op, numbers[op.iteration - 1]) for op in ops)
     head = "".join(
         f"<th scope=col>{name}</th>" for name in ("iteration", "edit", "position", "piece", "probability")
     )
     return (
         f"<details><summary>All decisions ({len(ops)})</summary><div class=scroll tabindex=0>"
-        f"<table class=ops><thead><tr>{head}</tr></thead><tbody>{''.join(map(op_row, ops))}</tbody></table>"
+        f"<table class=ops><thead><tr>{head}</tr></thead><tbody>{listed}</tbody></table>"
         "</div></details>"
     )
 
 
-def section(trace: Trace, *, title: str, source: str | None = None, lang: str | None = None) -> str:
-    """A trace as a part of a page; ``source`` is the text it translates, ``lang`` its own language."""
+def section(
+    trace: Trace,
+    *,
+    title: str,
+    source: str | None = None,
+    lang: str | None = None,
+    iterations: int | None = None,
+) -> str:
+    """A trace as a part of a page; ``source`` is the text it translates, ``lang`` its own language.
+
+    ``iterations``: how many were made in all, if that is known; those that left no edits are one row.
+    """
     text_attributes = " class=text dir=auto" + (f' lang="{escape(lang)}"' if lang else "")
     read = f"<p class=source dir=auto>Source: {escape(visible(source))}</p>" if source else ""
     stopped = f"<p class=stopped>Stopped: {escape(STOPS[trace.stopped])}.</p>" if trace.stopped else ""
     return (
         f"<section><h2>{escape(visible(title))}</h2>{read}<table class=trace>"
         "<thead><tr><th scope=col>Iteration</th><th scope=col>Edits</th><th scope=col>Text</th></tr></thead>"
-        f"<tbody>{''.join(rows(trace, text_attributes))}</tbody></table>{stopped}{decisions(trace)}</section>"
+        f"<tbody>{''.join(rows(trace, text_attributes, iterations))}</tbody></table>"
+        f"{stopped}{decisions(trace)}</section>"
     )
 
 

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from levt.edits.follow import Change, Mark
+from levt.edits.numbering import labels, unlisted
 from levt.edits.spans import spans
 from levt.edits.trace import STOPS, Trace
 from levt.edits.words import join, visible
@@ -34,17 +35,22 @@ def changes_text(changes: Sequence[Change], *, colour: bool) -> Text:
     return text
 
 
-def rows(trace: Trace, *, colour: bool) -> list[tuple[str, str, Text]]:
-    """The lines of a trace: what it is, how many tokens went and came, the text. The final text is last."""
+def rows(trace: Trace, *, colour: bool, iterations: int | None = None) -> list[tuple[str, str, Text]]:
+    """The lines of a trace: what it is, how many tokens went and came, the text. The final text is last.
+
+    Of ``iterations`` made in all, those that left no edits are one line.
+    """
     dim = "dim" if colour else ""
     empty = Text("(empty)", dim)
     draft = visible(join(trace.draft_pieces))
     found = [("draft", "", Text(draft) if trace.draft else empty)]
-    for number, changes in enumerate(trace.changes(), 1):
+    for label, changes in zip(labels(trace), trace.changes(), strict=True):
         marks = [change.mark for change in changes]
         gone, come = marks.count(Mark.DELETE), marks.count(Mark.INSERT)
         body = changes_text(changes, colour=colour) if gone or come else Text("nothing changed", dim)
-        found.append((str(number), f"-{gone} +{come}", body))
+        found.append((label, f"-{gone} +{come}", body))
+    if rest := unlisted(trace, iterations):
+        found.append((rest[0], "", Text(rest[1], dim)))
     if trace.stopped is not None:
         found.append(("stop", "", Text(STOPS[trace.stopped], dim)))
     found.append(
@@ -53,9 +59,9 @@ def rows(trace: Trace, *, colour: bool) -> list[tuple[str, str, Text]]:
     return found
 
 
-def trace_text(trace: Trace, *, colour: bool) -> Text:
+def trace_text(trace: Trace, *, colour: bool, iterations: int | None = None) -> Text:
     """A trace as text, one line per row, never wrapped."""
-    lines = rows(trace, colour=colour)
+    lines = rows(trace, colour=colour, iterations=iterations)
     width = max(len(happened) for _, happened, _ in lines)
     return Text("\n").join(
         Text.assemble(f"{label:<6}  {happened:<{width}}  ", body) for label, happened, body in lines
@@ -67,16 +73,19 @@ def has_colour(console: Console) -> bool:
     return console.color_system is not None and not console.no_color
 
 
-def show(trace: Trace, console: Console) -> None:
-    """Print a trace: wrapped below its own column on a terminal, one line per iteration anywhere else."""
+def show(trace: Trace, console: Console, *, iterations: int | None = None) -> None:
+    """Print a trace: wrapped below its own column on a terminal, one line per iteration anywhere else.
+
+    ``iterations``: how many were made in all, if that is known.
+    """
     colour = has_colour(console)
     if not console.is_terminal:
-        console.print(trace_text(trace, colour=colour), soft_wrap=True)
+        console.print(trace_text(trace, colour=colour, iterations=iterations), soft_wrap=True)
         return
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
-    for label, happened, body in rows(trace, colour=colour):
+    for label, happened, body in rows(trace, colour=colour, iterations=iterations):
         grid.add_row(Text(label), Text(happened), body)
     console.print(grid)
