@@ -39,8 +39,9 @@ def test_a_result_tells_its_story(kind: str) -> None:
         assert result.passes >= result.iterations
         assert result.stopped in ("ended", "unchanged", "limit")
         assert result.score <= 0
-        # IT may remove repetitions after its last iteration.
-        assert len(result.trace.iterations) - result.iterations in ((0, 1) if kind == "denoising" else (0,))
+        # After the last iteration lone bytes are removed, and by IT repetitions.
+        more = len(result.trace.iterations) - result.iterations
+        assert 0 <= more <= (2 if kind == "denoising" else 1)
         assert result.story.tokens == result.tokens
         assert result.to_json()["iterations"] == result.iterations
         assert result.text == TOKENIZERS.target.decode(result.tokens)

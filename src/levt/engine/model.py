@@ -101,7 +101,7 @@ class Model:
     def edit_step(self, source: str, draft: str = "", **settings: Any) -> Result:
         """Exactly one delete–insert–fill round, for an editor: ``result.trace.iterations[0]`` is the round."""
         self._is_levt("edit one step at a time")
-        result = self._answer(source, draft, {**settings, "max_iterations": 1})
+        result = self._answer(source, draft, {**settings, "max_iterations": 1, "reread": False})
         assert isinstance(result, Result)
         return result
 

@@ -14,9 +14,11 @@ from levt.errors import ConfigError, InputError
 from levt.policy.config import PostEditingConfig
 from levt.refine.canvas import ParallelOptions
 from levt.refine.loop import Outcome
+from levt.refine.mend import mend
 from levt.refine.phases import Round
 from levt.refine.request import Tokens
 from levt.refine.search import Hypothesis, SearchOptions
+from levt.text.parts import broken_bytes
 
 AnyOptions = SearchOptions | ParallelOptions
 
@@ -69,6 +71,8 @@ def search_tasks(tasks: Sequence[Task], engine: Engine, budget: Budget) -> list[
         ]
         if isinstance(options, ParallelOptions):
             outcomes = _decoder(engine).decode(memory, limits, options)
+            for outcome in outcomes:
+                mend(outcome, engine.tokenizers.target)
             found |= zip(batch, (to_result(o, engine.tokenizers.target) for o in outcomes), strict=True)
             continue
         for i, ranked in zip(batch, engine.search(memory, limits, options), strict=True):
@@ -86,22 +90,32 @@ def _decoder(engine: Engine) -> Decodes:
 
 def _result(task: Task, ranked: Sequence[Hypothesis], engine: Engine) -> Result:
     tokenizer, best = engine.tokenizers.target, ranked[0]
+
+    def whole(tokens: Tokens) -> Tokens:
+        broken = set(broken_bytes(tokenizer, tokens))
+        return tuple(token for i, token in enumerate(tokens) if i not in broken) if broken else tokens
+
+    tokens = whole(best.tokens)
     # It did not edit; what it changed of the draft is what the oracle would have changed.
     story = Story(
         draft=task.draft,
-        rounds=(Round(between(task.draft, best.tokens)),),
+        rounds=(Round(between(task.draft, tokens)),),
         stopped=None,
         tokenizer=tokenizer,
     )
     return Result.of(
         story,
-        best.tokens,
+        tokens,
         score=best.logp / (len(best.tokens) + 1),
         iterations=len(best.tokens) + 1,
         passes=len(best.tokens) + 1,
         stopped="ended" if best.ended else "limit",
         alternatives=tuple(
-            Alternative(text=tokenizer.decode(h.tokens), tokens=h.tokens, score=h.logp / (len(h.tokens) + 1))
+            Alternative(
+                text=tokenizer.decode(whole(h.tokens)),
+                tokens=whole(h.tokens),
+                score=h.logp / (len(h.tokens) + 1),
+            )
             for h in ranked[1:]
         ),
     )

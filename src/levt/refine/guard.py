@@ -14,6 +14,7 @@ from collections.abc import Collection, Sequence
 from itertools import groupby
 
 from levt.refine.loop import Outcome
+from levt.refine.mend import mend
 from levt.refine.places import find, is_whole, whole
 from levt.refine.steering import Plan
 from levt.text.parts import byte_value, characters_of
@@ -25,7 +26,12 @@ _SPACE = BYTES[ord(" ")]
 
 
 def guard(outcome: Outcome, plan: Plan, tokenizer: Tokenizer) -> None:
-    """Remove tokens until the decoded result holds all that is required and nothing forbidden."""
+    """Remove tokens until the decoded result holds all that is required and nothing forbidden.
+
+    Bytes that make up no character go too, unless the request is for what the policies do and nothing else.
+    """
+    if plan.request.options.reread:
+        mend(outcome, tokenizer)
     while plan.required or plan.words or plan.forbidden:
         text = tokenizer.decode(outcome.tokens)
         locked = outcome.locks()

@@ -37,7 +37,9 @@ class Options:
     max_count: int = 255
     """Most placeholders opened in one gap in one iteration."""
     reread: bool = True
-    """Read a finished text anew, and go on where that changes it: refining a result then leaves it alone."""
+    """Read a finished text anew, and go on where that changes it: refining a result then leaves it alone.
+
+    Lone bytes that make up no character are taken out of it. False is Algorithm 2 and nothing else."""
 
     def __post_init__(self) -> None:
         check_numbers("options", self, RANGES)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from levt.edits.script import between
 from levt.refine.loop import Asking, Outcome
+from levt.refine.mend import mend
 from levt.refine.phases import Round
 from levt.refine.record import Rounds
 from levt.refine.request import Request, Tokens
@@ -39,6 +40,7 @@ class Reader:
 
 def rereading(outcome: Outcome, reader: Reader) -> Asking[Outcome]:
     """Go on until the text is one that refining leaves alone, or the iterations are used up."""
+    mend(outcome, reader.tokenizer)
     read = {outcome.request.draft}
     while outcome.stopped != "limit":
         left = outcome.request.options.max_iterations - outcome.iterations
@@ -48,6 +50,7 @@ def rereading(outcome: Outcome, reader: Reader) -> Asking[Outcome]:
         read.add(usual)
         options = replace(outcome.request.options, max_iterations=left)
         [more] = yield [Request(source=outcome.request.source, draft=usual, options=options)]
+        mend(more, reader.tokenizer)
         outcome = _joined(outcome, more, reader.tokenizer)
     return outcome
 

@@ -119,7 +119,7 @@ def columns(name: str, given: Sequence[Any], texts: int, *, single: bool) -> lis
 
 def step_jobs(body: schema.StepRequest, engine: Engine, limits: Limits) -> list[Job]:
     """The job of one round."""
-    options = Options(**body.options.model_dump(), max_iterations=1)
+    options = Options(**body.options.model_dump(), max_iterations=1, reread=False)
     return of_state(body.text, body.state, body.terms, body.ordered, options, engine, limits)
 
 

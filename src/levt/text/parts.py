@@ -7,7 +7,8 @@ cross a border, only the words it runs through are segmented anew: everything el
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from levt.text.segmentation import BYTE_VALUES
+from levt.text.segmentation import BYTE_VALUES, BYTES, SPACE
+from levt.text.specials import SPECIALS
 from levt.text.tokenizer import Tokenizer
 
 _SEAM = "0"
@@ -114,6 +115,66 @@ def _groups(pieces: Sequence[str]) -> list[tuple[int, int]]:
             groups.append((i, i + size))
             i += size
     return groups
+
+
+def broken_bytes(tokenizer: Tokenizer, tokens: Sequence[int]) -> list[int]:
+    """Where in a text bytes stand that make up no character; without them the others do.
+
+    >>> tokenizer = Tokenizer.train(["a dog runs"] * 9, 300)
+    >>> tokens = tokenizer.encode("a dög")
+    >>> broken_bytes(tokenizer, tokens), broken_bytes(tokenizer, [*tokens[:3], *tokens[4:]])
+    ([], [3])
+    """
+    if tokenizer.by_pieces:
+        return []
+    found: list[int] = []
+    i = 0
+    while i < len(tokens):
+        run = i
+        while run < len(tokens) and 0 <= tokens[run] - len(SPECIALS) < len(BYTES):
+            run += 1
+        raw = bytes(token - len(SPECIALS) for token in tokens[i:run])
+        start = 0
+        while start < len(raw):
+            size = _character(raw[start : start + 4])
+            if not size:
+                found.append(i + start)
+            start += max(size, 1)
+        i = run + 1
+    return found
+
+
+def _character(raw: bytes) -> int:
+    """How many bytes the first character takes, 0 where there is none.
+
+    >>> _character("é!".encode()), _character(b"\\xa9!")
+    (2, 0)
+    """
+    for size in range(1, len(raw) + 1):
+        try:
+            raw[:size].decode()
+        except UnicodeDecodeError:
+            continue
+        return size
+    return 0
+
+
+def led_by(tokenizer: Tokenizer, tokens: Sequence[int], space: str) -> list[int]:
+    """Tokens of a text that follows another one with this white space between them; the text begins with none.
+
+    >>> tokenizer = Tokenizer.train(["a dog runs", "a cat runs"] * 9, 300)
+    >>> dog = tokenizer.encode("dog")
+    >>> tokenizer.pieces(led_by(tokenizer, dog, "\\t")), led_by(tokenizer, dog, " ") == dog
+    (['<0x09>', 'do', 'g'], True)
+    """
+    if tokenizer.by_pieces or not tokens:
+        return list(tokens)
+    [first] = tokenizer.pieces(tokens[:1])
+    if not first.startswith(SPACE):
+        return [*encode_inside(tokenizer, space), *tokens]
+    if space == " ":
+        return list(tokens)
+    return [*encode_inside(tokenizer, space + tokenizer.decode(tokens[:1])), *tokens[1:]]
 
 
 def byte_value(piece: str) -> int | None:

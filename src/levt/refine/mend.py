@@ -1,0 +1,20 @@
+"""Bytes of a finished text that make up no character are taken out of it. Knows no policy.
+
+A model spells what its vocabulary lacks in bytes, and may leave one of them alone: as text that is U+FFFD, which
+nobody meant and which, read again, would be a character of its own. While a text is being edited such a byte may
+still get its neighbours, so only what is finished is mended, by one more edit that nobody decided.
+"""
+
+from levt.refine.loop import Outcome
+from levt.text.parts import broken_bytes
+from levt.text.tokenizer import Tokenizer
+
+
+def mend(outcome: Outcome, tokenizer: Tokenizer) -> None:
+    """Remove bytes that make up no character; locked tokens stay."""
+    at = broken_bytes(tokenizer, outcome.tokens)
+    if not at:
+        return
+    locked = outcome.locks()
+    if loose := [i for i in at if not locked[i]]:
+        outcome.remove(loose)

@@ -1,0 +1,21 @@
+"""The model that comes with the package, on texts of a kind it has hardly seen."""
+
+import pytest
+
+import levt
+from levt.engine.model import Model
+
+ODD = ("北京", "🙂", "😀👍", "naïve", "Θεός", "東京", "Łódź", "Дмитрий", "€")
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return levt.load("levt-en-de", device="cpu", engine="torch")
+
+
+def test_no_lone_byte_is_left_over(model: Model) -> None:
+    sources = [frame.format(word) for word in ODD for frame in ("The {} is on the table.", "{} was late.")]
+    assert any("\ufffd" in result.text for result in model.translate(sources, reread=False)), "no such test"
+    for source, result in zip(sources, model.translate(sources), strict=True):
+        assert "\ufffd" not in result.text, source
+        assert result.trace.text == result.text
