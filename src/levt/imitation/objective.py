@@ -238,4 +238,4 @@ def _lower(states: list[Float[Tensor, "p d"]]) -> Float[Tensor, "p d"]:
     """For each place its state at a lower exit, drawn at random; where there is none, at the only one."""
     below = torch.stack(states[:-1] or states)
     drawn = torch.randint(below.shape[0], below.shape[1:2], device=below.device)
-    return below.gather(0, drawn[None, :, None].expand(1, *below.shape[1:]))[0]
+    return below[drawn, torch.arange(below.shape[1], device=below.device)]

@@ -22,13 +22,14 @@ def shifted_loss(
     follows = F.pad(places[1:].eq(places[:-1] + 1) & real[1:] & real[:-1], (1, 0))
     run = torch.where(real, (~follows).long().cumsum(0), -1)
     index = torch.arange(count, device=labels.device)
-    shifts = torch.arange(-REACH, REACH + 1, device=labels.device)
-    # log π_a(t_{a+s}) for every place a, then by the place j = a + s of the token; −∞ where a lies in another run.
-    tokens = labels.clamp(min=0)[(index[:, None] + shifts).clamp(0, count - 1)]
-    log_p = logits.gather(1, tokens).float() - torch.logsumexp(logits.float(), -1)[:, None]
-    at = index[:, None] - shifts
-    near = at.clamp(0, count - 1)
-    inside = real[:, None] & run[near].eq(run[:, None]) & near.eq(at)
-    of_places = torch.where(inside, log_p.gather(0, near), -1e4).T
+    log_z = torch.logsumexp(logits.float(), -1)
+    scores = []
+    for shift in range(-REACH, REACH + 1):
+        # log π_{j − s}(t_j): the token of place j, s places before it; −∞ where that is another run.
+        at = (index - shift).clamp(0, count - 1)
+        inside = real & run[at].eq(run) & at.eq(index - shift)
+        log_p = logits[at, labels.clamp(min=0)].float() - log_z[at]
+        scores.append(torch.where(inside, log_p, -1e4))
+    of_places = torch.stack(scores)
     pairs = of_places[:, :-1] + of_places[:, 1:]
     return -torch.where(follows[1:], torch.logsumexp(pairs, 0), 0.0).sum()
