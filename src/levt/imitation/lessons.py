@@ -72,8 +72,8 @@ class LevTLessons(Lessons):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The three policies, and what else is learnt."""
-        return tuple(self.config.losses)
+        """The three policies, and insertion after the model's own deletions where that is learnt too."""
+        return LevTObjective.losses + (LevTObjective.more_losses if self.config.own_deletions else ())
 
     def objective(self, model: nn.Module) -> nn.Module:
         """Algorithm 1 for this model."""
@@ -88,15 +88,11 @@ class LevTLessons(Lessons):
             self.rows_of("source", rows), target, self.drafts(rows, target, repaired, draw),
             roll_in=self.roll_in, shape=self.shape, vocabulary=self.vocabulary, draw=draw, repaired=repaired,
         )  # fmt: skip
-        delete, placeholder, token = decisions(lesson).tolist()
-        # What the model will delete or fill in is not known here, so such losses are means over the whole target.
-        inner = int(lesson["target_lengths"].sum()) - 2 * len(rows)
-        of_loss = {
-            "delete": delete, "placeholder": placeholder, "token": token, "shifted": token,
-            "deep delete": delete, "deep placeholder": placeholder, "deep token": token,
-            "correction": inner, "own placeholder": inner + len(rows), "own token": inner,
-        }  # fmt: skip
-        counted = np.array([of_loss[name] for name in self.names], np.int32)
+        counted = decisions(lesson)
+        if self.config.own_deletions:
+            # What the model will delete is not known here, so these losses are means over the whole target.
+            inner = int(lesson["target_lengths"].sum()) - 2 * len(rows)
+            counted = np.append(counted, [inner + len(rows), inner]).astype(np.int32)
         return lesson, counted
 
     def drafts(

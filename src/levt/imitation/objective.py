@@ -6,6 +6,7 @@ have towers of their own), one over y_del, whose tokens are the model's own pred
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from jaxtyping import Bool, Float, Int, Num
@@ -14,13 +15,10 @@ from torch.nn import functional as F
 
 from levt.errors import ConfigError, raise_all
 from levt.imitation.expert import expert_match
-from levt.imitation.glancing import shown
 from levt.imitation.lesson import LessonShape
 from levt.imitation.likelihood import Likelihood, OwnTokens
 from levt.imitation.own_deletions import LeftOver, left_over
 from levt.imitation.roll_in import RollIn
-from levt.imitation.shifted import shifted_loss
-from levt.policy.config import Policy
 from levt.policy.layout import Packed
 from levt.policy.levt import LevT
 from levt.policy.memory import Memory
@@ -42,14 +40,6 @@ class ObjectiveConfig:
     """Of the token loss in the sum."""
     own_deletions: float = 0.0
     """Weight of insertion also learnt after the model's own deletions, per target token; 0: not learnt, no cost."""
-    correction: float = 0.0
-    """Weight of naming, where deletion reads the model's own token, the target's token instead; per target token."""
-    deep: float = 0.0
-    """Weight of the same losses for every decision once more, from a lower layer drawn for each."""
-    glance: float = 0.0
-    """λ: before insertion is learnt, this share of what a first look gets wrong is shown."""
-    shifted: float = 0.0
-    """Weight of the loss that lets neighbours stand a few places off."""
 
     def __post_init__(self) -> None:
         problems = [
@@ -59,41 +49,18 @@ class ObjectiveConfig:
         ]
         problems += [
             f"{name} must be at least 0, got {getattr(self, name)}"
-            for name in (
-                "delete_weight",
-                "placeholder_weight",
-                "token_weight",
-                "own_deletions",
-                "correction",
-                "deep",
-                "glance",
-                "shifted",
-            )
+            for name in ("delete_weight", "placeholder_weight", "token_weight", "own_deletions")
             if getattr(self, name) < 0
         ]
         raise_all(ConfigError, "objective", problems)
 
-    @property
-    def losses(self) -> dict[str, float]:
-        """The losses and their weights, in their order."""
-        found = {
-            "delete": self.delete_weight,
-            "placeholder": self.placeholder_weight,
-            "token": self.token_weight,
-        }
-        if self.deep:
-            found |= {f"deep {name}": self.deep * weight for name, weight in found.items()}
-        if self.correction:
-            found["correction"] = self.correction
-        if self.shifted:
-            found["shifted"] = self.shifted
-        if self.own_deletions:
-            found |= {"own placeholder": self.own_deletions, "own token": self.own_deletions}
-        return found
-
 
 class LevTObjective(nn.Module):
     """The three losses of one lesson."""
+
+    losses: ClassVar[tuple[str, ...]] = ("delete", "placeholder", "token")
+    more_losses: ClassVar[tuple[str, ...]] = ("own placeholder", "own token")
+    """Those after the model's own deletions."""
 
     def __init__(self, policy: LevT, config: ObjectiveConfig, roll_in: RollIn, shape: LessonShape) -> None:
         super().__init__()
@@ -101,8 +68,9 @@ class LevTObjective(nn.Module):
         self.token_likelihood = Likelihood(config.label_smoothing)
         self.decision_likelihood = Likelihood(config.decision_smoothing)
         self.own_tokens = OwnTokens(sample=roll_in.fill == "sample")
-        self.first_look = OwnTokens(sample=False)
-        self.register_buffer("weights", torch.tensor([*config.losses.values()]), persistent=False)
+        weights = [config.delete_weight, config.placeholder_weight, config.token_weight]
+        weights += [config.own_deletions] * 2 if config.own_deletions else []
+        self.register_buffer("weights", torch.tensor(weights), persistent=False)
         self.weights: Tensor
 
     def forward(
@@ -113,47 +81,24 @@ class LevTObjective(nn.Module):
         lesson = {name: value.long() for name, value in lesson.items()}
         rows = self._rows(lesson, "source", shape.source)
         memory = policy.encode(lesson["source"], rows)
-        given = lesson["hole_tokens"]
-        if self.config.glance:
-            lesson = self._glanced(memory, lesson)
         gap_states, hole_states = self._insertion_states(memory, lesson)
 
-        count_labels = lesson["gap_counts"].clamp(max=policy.config.max_count)
-        count_logits = policy.count_logits(gap_states[-1])
-        plh = self.decision_likelihood(count_logits, count_labels)
-        token_logits = policy.token_logits(hole_states[-1])
+        count_logits = policy.count_logits(gap_states)
+        plh = self.decision_likelihood(count_logits, lesson["gap_counts"].clamp(max=policy.config.max_count))
+        token_logits = policy.token_logits(hole_states)
         tok = self.token_likelihood(token_logits, lesson["hole_tokens"])
 
         # y_del: the model's own tokens in the placeholders, then the oracle says which of them must go.
         tokens = self.own_tokens(token_logits)
-        if self.config.glance:
-            tokens = torch.where(lesson["hole_tokens"].lt(0), given, tokens)
         y = lesson["delete"].index_copy(0, lesson["fill_to"], tokens[lesson["fill_from"]])
         rows = self._rows(lesson, "delete", shape.delete)
         target_rows = self._rows(lesson, "target", shape.target)
         match = expert_match(y, rows, lesson["target"], target_rows)
         labels = torch.where(self._inner(rows), match.lt(0).long(), -1)
-        states = self._states(memory, y, rows, "delete")
-        delete_logits = policy.delete_logits(states[-1])
+        delete_logits = policy.delete_logits(policy.hidden(memory, y, rows, "delete"))
         del_ = self.decision_likelihood(delete_logits, labels)
 
         losses = [del_, plh, tok]
-        if self.config.deep:
-            losses += [
-                self.decision_likelihood(policy.delete_logits(_lower(states)), labels),
-                self.decision_likelihood(policy.count_logits(_lower(gap_states)), count_labels),
-                self.token_likelihood(policy.token_logits(_lower(hole_states)), lesson["hole_tokens"]),
-            ]
-        if self.config.correction:
-            wrong = tokens.ne(given)[lesson["fill_from"]] & lesson["fill_to"].lt(shape.delete - 1)
-            right = torch.where(wrong, given[lesson["fill_from"]], -1)
-            losses.append(
-                self.token_likelihood(
-                    policy.token_logits(states[-1].index_select(0, lesson["fill_to"])), right
-                )
-            )
-        if self.config.shifted:
-            losses.append(shifted_loss(token_logits, lesson["hole_tokens"], lesson["hole_at"]))
         if self.config.own_deletions:
             drop = delete_logits.detach().argmax(-1).eq(1)
             left = left_over(match, drop, rows, lesson["target"], target_rows, shape.holes)
@@ -177,49 +122,20 @@ class LevTObjective(nn.Module):
     ) -> Packed:
         return Packed.of(lesson[lengths or f"{name}_lengths"], total, self.shape.longest)
 
-    @torch.no_grad()
-    def _glanced(self, memory: Memory, lesson: dict[str, Tensor]) -> dict[str, Tensor]:
-        """The lesson with some placeholders shown."""
-        shape, labels, at = self.shape, lesson["hole_tokens"], lesson["hole_at"]
-        name = "insert" if shape.joint else "holes"
-        rows = (
-            self._rows(lesson, "insert", shape.kept + shape.target)
-            if shape.joint
-            else self._rows(lesson, "holes", shape.target, "target_lengths")
-        )
-        states = self.policy.hidden(memory, lesson[name], rows, "token").index_select(0, at)
-        guesses = self.first_look(self.policy.token_logits(states))
-        seen = shown(guesses, labels, rows.row[at], rows.rows, self.config.glance)
-        # What is padding, or not shown, writes where it may: the token that stands there.
-        tokens = torch.where(seen, labels, lesson[name][at])
-        return lesson | {
-            name: lesson[name].index_copy(0, at, tokens),
-            "hole_tokens": labels.masked_fill(seen, -1),
-        }
-
-    def _states(self, memory: Memory, y: Tensor, rows: Packed, policy: Policy) -> list[Float[Tensor, "n d"]]:
-        """States of the policy's exit; with deep losses those of the exits below it too, first."""
-        if self.config.deep:
-            return self.policy.exits(memory, y, rows, policy)
-        return [self.policy.hidden(memory, y, rows, policy)]
-
     def _insertion_states(
         self, memory: Memory, lesson: Mapping[str, Tensor]
-    ) -> tuple[list[Float[Tensor, "i e"]], list[Float[Tensor, "p d"]]]:
+    ) -> tuple[Float[Tensor, "i e"], Float[Tensor, "p d"]]:
         """States of both sides of every gap of y_ins, and of every placeholder of y_ins′."""
-        shape = self.shape
+        policy, shape = self.policy, self.shape
         if shape.joint:
             rows = self._rows(lesson, "insert", shape.kept + shape.target)
-            of_gaps = of_holes = self._states(memory, lesson["insert"], rows, "token")
+            of_gaps = of_holes = policy.hidden(memory, lesson["insert"], rows, "token")
         else:
             rows = self._rows(lesson, "kept", shape.kept)
-            of_gaps = self._states(memory, lesson["kept"], rows, "placeholder")
+            of_gaps = policy.hidden(memory, lesson["kept"], rows, "placeholder")
             rows = self._rows(lesson, "holes", shape.target, "target_lengths")
-            of_holes = self._states(memory, lesson["holes"], rows, "token")
-        return (
-            [_pairs(states, lesson["gap_at"]) for states in of_gaps],
-            [states.index_select(0, lesson["hole_at"]) for states in of_holes],
-        )
+            of_holes = policy.hidden(memory, lesson["holes"], rows, "token")
+        return _pairs(of_gaps, lesson["gap_at"]), of_holes.index_select(0, lesson["hole_at"])
 
     @staticmethod
     def _inner(rows: Packed) -> Bool[Tensor, "n"]:
@@ -232,10 +148,3 @@ class LevTObjective(nn.Module):
 def _pairs(states: Float[Tensor, "n d"], at: Int[Tensor, "g"]) -> Float[Tensor, "g e"]:
     """The states of both sides of some gaps, joined."""
     return torch.cat([states.index_select(0, at), states.index_select(0, at + 1)], -1)
-
-
-def _lower(states: list[Float[Tensor, "p d"]]) -> Float[Tensor, "p d"]:
-    """For each place its state at a lower exit, drawn at random; where there is none, at the only one."""
-    below = torch.stack(states[:-1] or states)
-    drawn = torch.randint(below.shape[0], below.shape[1:2], device=below.device)
-    return below[drawn, torch.arange(below.shape[1], device=below.device)]

@@ -1,6 +1,6 @@
 """A decoder tower: a stack of blocks that look at a state and at the memory, and may be left early."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -39,20 +39,9 @@ class Tower(nn.Module):
 
         With ``norm`` "pre" the normalisation that closes the tower closes every exit from it.
         """
-        return self.run(x, layout, *self._patterns(x, layout, memory, depth), memory)
-
-    def exits(self, x: Float[Tensor, "*n d"], layout: Layout, memory: Memory) -> list[Float[Tensor, "*n d"]]:
-        """States at every exit."""
-        _, *found = self._layers(x, layout, *self._patterns(x, layout, memory, None), memory)
-        return found if self.norm is None else [self.norm(x) for x in found]
-
-    def _patterns(
-        self, x: Float[Tensor, "*n d"], layout: Layout, memory: Memory, depth: int | None
-    ) -> tuple[list[Pattern], Pattern]:
-        """How every block sees the tokens, and how all see the memory."""
         look = pattern(layout, layout, x, causal=self.causal)
-        looks = [look] * (self.depth if depth is None else depth)
-        return looks, pattern(layout, memory.layout, x)
+        across = pattern(layout, memory.layout, x)
+        return self.run(x, layout, [look] * (self.depth if depth is None else depth), across, memory)
 
     def run(
         self,
@@ -63,20 +52,7 @@ class Tower(nn.Module):
         memory: Memory,
     ) -> Float[Tensor, "*n d"]:
         """States after as many blocks as there are looks: each block has its own way to see the tokens."""
-        *_, last = self._layers(x, layout, looks, across, memory)
-        return last if self.norm is None else self.norm(last)
-
-    def _layers(
-        self,
-        x: Float[Tensor, "*n d"],
-        layout: Layout,
-        looks: Sequence[Pattern],
-        across: Pattern,
-        memory: Memory,
-    ) -> Iterator[Float[Tensor, "*n d"]]:
-        """What enters the tower, then the states after each block, not yet closed by the normalisation."""
-        yield x
         kv = memory.kv[self.name].unbind(-4)
         for block, look, here in zip(self.blocks, looks, kv, strict=False):
             x = block(x, layout, look, across, here)
-            yield x
+        return x if self.norm is None else self.norm(x)

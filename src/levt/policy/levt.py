@@ -62,13 +62,6 @@ class LevT(Transformer):
         states: Tensor = self.towers[policy](x, layout, memory, self.config.exit_of(policy))
         return states
 
-    def exits(
-        self, memory: Memory, y: Int[Tensor, "*n"], layout: Layout, policy: Policy
-    ) -> list[Float[Tensor, "*n d"]]:
-        """States of y for one policy at every exit of its tower, up to its own, which is the last."""
-        found = self.towers[policy].exits(self.embed_target(y, layout), layout, memory)
-        return found[: self.config.exit_of(policy)]
-
     def delete_logits(self, h: Float[Tensor, "*n d"]) -> Float[Tensor, "*n 2"]:
         """Scores of keeping (0) and deleting (1) each token: h_i · Aᵀ."""
         return F.linear(h, self.delete_head)
