@@ -57,15 +57,20 @@ def test_the_whole_way(tmp_path: Path) -> None:
     model.refine("the old bird sees a tree", draft="der Vogel", max_iterations=2)
 
 
-def test_a_student_may_begin_as_the_teacher_of_its_chain(tmp_path: Path) -> None:
-    own = bundled_ar().out / "best"
-    for init, wanted in (
-        (own, tmp_path / "teacher" / "best"),
-        (tmp_path / "x", tmp_path / "x"),
-        (None, None),
+def test_a_student_begins_as_its_teacher_where_it_can(tmp_path: Path) -> None:
+    teacher, student = recipe("multi30k-ar"), recipe("multi30k-levt-distilled")
+    best = tmp_path / "teacher" / "best"
+    for fields, wanted in (
+        ({}, best),
+        ({"warm": False}, None),
+        ({"student": replace(student, init=tmp_path / "x")}, tmp_path / "x"),
+        ({"student": replace(student, model=replace(student.model, width=128))}, None),
+        ({"student": replace(student, model=replace(student.model, delete_exit=1))}, best),
+        ({"student": replace(student, model=replace(student.model, sharing="none", token_exit=3))}, None),
+        ({"student": teacher}, None),
     ):
-        student = replace(bundled_levt(), init=init)
-        chain = Chain(corpus=tmp_path / "data", out=tmp_path, teacher=bundled_ar(), student=student)
+        given = {"teacher": teacher, "student": student, **fields}
+        chain = Chain(corpus=tmp_path / "data", out=tmp_path, **given)
         assert chain.placed()[1].init == wanted
 
 

@@ -6,25 +6,29 @@ the right as well, are left to learn. Knows no folder.
 
 from levt.errors import ConfigError, raise_all
 from levt.policy.autoregressive import Autoregressive
+from levt.policy.config import LevTConfig, TransformerConfig
 from levt.policy.levt import LevT
 
 FREE = frozenset({"dropout", "attention_dropout", "activation_dropout"})
 """What training alone sees, and may differ."""
 
 
-def inherit(child: LevT, parent: Autoregressive) -> None:
-    """Copy into ``child`` all weights that both have."""
-    mine, theirs = child.config.to_json(), parent.config.to_json()
+def differences(child: LevTConfig, parent: TransformerConfig) -> list[str]:
+    """Why a network cannot begin with the weights of another; empty where it can."""
+    mine, theirs = child.to_json(), parent.to_json()
     shared = (mine.keys() & theirs.keys()) - FREE - {"kind"}
-    problems = [
+    found = [
         f"{key} is {theirs[key]!r} there and {mine[key]!r} here"
         for key in sorted(shared)
         if mine[key] != theirs[key]
     ]
-    deep = {depth for depth in child.config.depths.values() if depth != parent.config.decoder_layers}
-    problems += [
-        f"it has {parent.config.decoder_layers} layers, a tower here {depth}" for depth in sorted(deep)
-    ]
+    deep = {depth for depth in child.depths.values() if depth != parent.decoder_layers}
+    return found + [f"it has {parent.decoder_layers} layers, a tower here {depth}" for depth in sorted(deep)]
+
+
+def inherit(child: LevT, parent: Autoregressive) -> None:
+    """Copy into ``child`` all weights that both have."""
+    problems = differences(child.config, parent.config)
     raise_all(ConfigError, "weights cannot be inherited", problems, hint="give both networks the same sizes")
     decoder = parent.decoder.state_dict()
     for tower in child.decoders.values():

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from levt.data.prepare import check_corpus
+from levt.policy.config import AutoregressiveConfig, LevTConfig
+from levt.policy.inherit import differences
 from levt.recipes.distil import distil
 from levt.recipes.distillation import Distillation, Progress
 from levt.recipes.experiment import Experiment, finished, run
@@ -33,6 +35,8 @@ class Chain:
     """How the student is trained."""
     distillation: Distillation = field(default_factory=Distillation)
     """How the teacher writes."""
+    warm: bool = True
+    """The student begins with its teacher's weights where their networks agree and it has no `init` of its own."""
     processes: int = 1
     """Processes that decode side by side, on the cores of a CPU or sharing a GPU."""
 
@@ -45,12 +49,21 @@ class Chain:
             out=self.out / "student",
             # What it repairs are the references that the teacher has learnt from.
             repair=(self.corpus,) if self.student.repair else (),
-            # Where it begins as its teacher, that one is in the chain, too.
-            init=teacher.out / "best"
-            if self.student.init == self.teacher.out / "best"
-            else self.student.init,
+            init=teacher.out / "best" if self.begins_as_teacher else self.student.init,
         )
         return teacher, student
+
+    @property
+    def begins_as_teacher(self) -> bool:
+        """Whether the student begins with what its teacher knows: better, and in half of the steps as good."""
+        teacher, student = self.teacher.model, self.student.model
+        return (
+            self.warm
+            and self.student.init is None
+            and isinstance(student, LevTConfig)
+            and type(teacher) is AutoregressiveConfig
+            and not differences(student, teacher)
+        )
 
 
 def run_chain(
@@ -85,6 +98,7 @@ def run_chain(
     if finished(student):
         say(f"student: done, {student.out / 'best'}")
         return True
-    say(f"student: training in {student.out}")
+    begin = ", begun as its teacher" if chain.begins_as_teacher else ""
+    say(f"student: training in {student.out}{begin}")
     run(student)
     return finished(student)

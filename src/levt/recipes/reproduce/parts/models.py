@@ -73,9 +73,12 @@ class Made:
         )  # fmt: skip
 
     def deep_student(self, seed: int = 1) -> Step:
-        """The honest rival: a deep encoder and one decoder layer, left to right, on the distilled corpus."""
+        """The honest rival: a deep encoder and one decoder layer, left to right, on the distilled corpus.
+
+        Pre-norm: with twelve layers and the norm behind them it hardly learns (21 against 39 BLEU on Multi30k).
+        """
         depth = size(self.setting.scale).deep_encoder
-        fields = {"encoder_layers": depth, "decoder_layers": 1}
+        fields = {"encoder_layers": depth, "decoder_layers": 1, "norm": "pre"}
         return self.model("autoregressive", seed=seed, label=f"ar-{depth}-1", fields=fields)
 
     def tuned(self, model: Step) -> Step:
