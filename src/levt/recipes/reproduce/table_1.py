@@ -1,8 +1,9 @@
 """Table 1: quality and latency of the Transformer and of LevT, on all four tasks.
 
-Beside the paper's four systems stands the honest rival of any model that writes all tokens at once: a deep encoder and
-one decoder layer, left to right, on the same distilled data. And a line each for what the paper says of decoding:
-search and noisy parallel decoding gain nothing, a teacher that chooses should gain.
+Beside the paper's four systems stand a student that begins as its teacher, and the honest rival of any model
+that writes all tokens at once: a deep encoder and one decoder layer, left to right, on the same distilled data. And a
+line each for what the paper says of decoding: search and noisy parallel decoding gain nothing, a teacher that chooses
+should gain.
 """
 
 from collections.abc import Mapping
@@ -25,7 +26,7 @@ from levt.recipes.reproduce.parts.timing import read_latency, time_step
 TITLE = "Table 1: quality and latency of generation"
 
 GREEDY, BEAM, DEEP = "AR greedy", "AR beam 4", "AR deep-shallow student, greedy"
-ORACLE, DISTILLED = "LevT oracle", "LevT distilled"
+ORACLE, DISTILLED, WARM = "LevT oracle", "LevT distilled", "LevT distilled, begun as its teacher"
 SEARCH, NOISE, RERANKED = "– search over counts", "– noisy parallel decoding", "– chosen by the teacher"
 
 Numbers = tuple[str, str, str]
@@ -81,12 +82,14 @@ def systems(made: Made) -> dict[str, Step]:
     for seed in made.close_seeds if made.task.name in CLOSE else made.seeds:
         baseline, deep = made.baseline(seed), made.deep_student(seed)
         oracle, student = (made.model(expert="oracle", seed=seed), made.model(seed=seed))
+        warm = made.model(seed=seed, label="levt-warm", warm=True)
         outputs = {
             GREEDY: made.outputs(baseline, "greedy", beam=1),
             BEAM: made.outputs(baseline, "beam4", beam=4),
             DEEP: made.outputs(deep, "greedy", beam=1),
             ORACLE: made.outputs(oracle, tuned=True),
             DISTILLED: made.outputs(student, tuned=True),
+            WARM: made.outputs(warm, tuned=True),
         }
         if seed == 1:
             tuned = made.tuned(student)
@@ -107,6 +110,7 @@ def systems(made: Made) -> dict[str, Step]:
                     (BEAM, made.outputs(baseline, "beam4", split=split, beam=4)),
                     (ORACLE, made.outputs(oracle, split=split, tuned=True)),
                     (DISTILLED, made.outputs(student, split=split, tuned=True)),
+                    (WARM, made.outputs(warm, split=split, tuned=True)),
                 ):
                     found[f"{system}@{test}/1"] = made.score(more, split)
         found |= {f"{system}/{seed}": made.score(one) for system, one in outputs.items()}
@@ -126,7 +130,7 @@ def report(job: Job) -> None:
             if key.startswith(f"{name}/")
         }
         latency = read_latency(inputs["latency"])
-        names = [GREEDY, BEAM, DEEP, ORACLE, DISTILLED, SEARCH, NOISE, RERANKED]
+        names = [GREEDY, BEAM, DEEP, ORACLE, DISTILLED, WARM, SEARCH, NOISE, RERANKED]
         found = {system: Average.of(inputs, system) for system in names}
         metrics: list[str] = known["metrics"]
         left_out = overlap(inputs.pop("corpus"))
@@ -215,7 +219,7 @@ def _elsewhere(known: Mapping[str, Any], inputs: Mapping[str, Path], main: str) 
         return None
     rows: list[list[Cell]] = [
         [system, *(Average.of(inputs, f"{system}@{test}").shown(main) for test in tests)]
-        for system in (BEAM, ORACLE, DISTILLED)
+        for system in (BEAM, ORACLE, DISTILLED, WARM)
     ]
     return Table(columns=["system", *tests], rows=rows)
 

@@ -61,15 +61,15 @@ class Made:
     def model(
         self, kind: str = "levt", expert: Expert = "distilled", *, seed: int = 1, label: str = "",
         fields: Mapping[str, Any] | None = None, roll_in: Mapping[str, Any] | None = None,
-        training: Mapping[str, Any] | None = None,
+        training: Mapping[str, Any] | None = None, warm: bool = False,
     ) -> Step:  # fmt: skip
-        """A model of any kind, taught by an expert."""
+        """A model of any kind, taught by an expert; ``warm``: it begins as the teacher."""
         known: dict[str, Any] = {}
         if expert == "distilled" and self.task.student_dropout is not None:
             known["dropout"] = self.task.student_dropout
         return train_step(
             self.task, self.setting, self.corpus_of(expert), kind, label=f"{label or kind}-{expert}", seed=seed,
-            model={**known, **(fields or {})}, roll_in=roll_in, training=training,
+            model={**known, **(fields or {})}, roll_in=roll_in, training=training, init=self.teacher if warm else None,
         )  # fmt: skip
 
     def deep_student(self, seed: int = 1) -> Step:

@@ -27,9 +27,9 @@ MODEL, LOG, RUN = "model", "log.jsonl", "run"
 def train_step(
     task: Task, setting: Setting, corpus: Step, kind: str, *, label: str, seed: int = 1,
     model: Mapping[str, Any] | None = None, roll_in: Mapping[str, Any] | None = None,
-    training: Mapping[str, Any] | None = None,
+    training: Mapping[str, Any] | None = None, init: Step | None = None,
 ) -> Step:  # fmt: skip
-    """Train a kind of model on a corpus, with the scale's sizes and what is given beside them."""
+    """Train a kind of model on a corpus, with the scale's sizes and what is given here; ``init`` has its first weights."""
     chosen = size(setting.scale)
     fields = {**chosen.network(kind), "dropout": task.dropout, "joint_embeddings": not task.separate}
     lasting = (
@@ -49,7 +49,8 @@ def train_step(
     }
     name = f"{task.name}.{label}" + (f".seed{seed}" if seed != 1 else "")
     return Step(
-        label=name, run=train, inputs={"corpus": corpus}, config=config, resumes=True,
+        label=name, run=train, inputs={"corpus": corpus} | ({} if init is None else {"init": init}), config=config,
+        resumes=True,
         seconds=seconds_of(chosen, kind, lasting, task.weight),
     )  # fmt: skip
 
@@ -98,6 +99,7 @@ def experiment_of(job: Job) -> Experiment:
         metric=config["metric"],
         tokenize=config["tokenize"],
         dev_limit=config["dev_limit"],
+        init=job.inputs["init"] / MODEL if "init" in job.inputs else None,
         name=job.label,
     )
 
