@@ -29,7 +29,7 @@ def train_step(
     model: Mapping[str, Any] | None = None, roll_in: Mapping[str, Any] | None = None,
     training: Mapping[str, Any] | None = None, init: Step | None = None,
 ) -> Step:  # fmt: skip
-    """Train a kind of model on a corpus, with the scale's sizes and what is given here; ``init`` has its first weights."""
+    """Train a kind of model on a corpus, with the scale's sizes and what is given; ``init`` has its first weights."""
     chosen = size(setting.scale)
     fields = {**chosen.network(kind), "dropout": task.dropout, "joint_embeddings": not task.separate}
     lasting = (
