@@ -130,6 +130,28 @@ def test_refine(shell: Shell, folder: str, tmp_path: Path) -> None:
     assert "drafts?" in err
 
 
+def test_sentence_by_sentence_unless_told_otherwise(shell: Shell, folder: str, tmp_path: Path) -> None:
+    model = levt.load(folder, device="cpu")
+    text = "A dog runs over the snow.  Two cats sleep. Is it cold?"
+    out, _ = shell(text, "translate", "--model", folder, "--device", "cpu")
+    assert out.decode() == f"{model.translate(text, by_sentence=True).text}\n"
+    assert out.decode() != f"{model.translate(text).text}\n"
+    out, _ = shell(text, "translate", "--model", folder, "--device", "cpu", "--whole")
+    assert out.decode().removesuffix("\n") == model.translate(text).text
+    draft = tmp_path / "draft"
+    draft.write_text("Ein Hund. Zwei Katzen. Kalt?\n", encoding="utf-8")
+    refine = ("refine", "--model", folder, "--device", "cpu", "--draft", str(draft))
+    by_sentence, whole = (shell(text, *refine, *more)[0].decode() for more in ((), ("--whole",)))
+    wished = [
+        model.refine(text, draft="Ein Hund. Zwei Katzen. Kalt?", by_sentence=yes) for yes in (True, False)
+    ]
+    assert [by_sentence, whole] == [f"{_lines.one_line(one.text)}\n" for one in wished]
+    shown = [
+        shell("", "show", text, "--model", folder, "--device", "cpu", *more)[0] for more in ((), ("--whole",))
+    ]
+    assert len(set(shown)) == 2
+
+
 def test_bad_lines_are_named_and_those_before_are_answered(shell: Shell, folder: str) -> None:
     out, err = shell(b"A dog.\nTwo cats.\nbr\xffken\nA dog.\n", "translate", "--model", folder, status=2)
     assert out.count(b"\n") == 2

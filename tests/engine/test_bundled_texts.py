@@ -19,3 +19,10 @@ def test_no_lone_byte_is_left_over(model: Model) -> None:
     for source, result in zip(sources, model.translate(sources), strict=True):
         assert "\ufffd" not in result.text, source
         assert result.trace.text == result.text
+
+
+def test_sentences_are_translated_as_if_alone(model: Model) -> None:
+    sentences = ["The dog is asleep.", "Do not wake it up!", "Dr. Miller comes at noon."]
+    result = model.translate("  ".join(sentences), by_sentence=True)
+    assert result.text == "  ".join(one.text for one in model.translate(sentences))
+    assert result.trace.text == result.text

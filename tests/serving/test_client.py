@@ -54,6 +54,12 @@ def test_the_same_lines_as_without(shell: Shell, folder: str, live: Live, tmp_pa
     here = shell(stdin, "--model", folder, "--device", "cpu")
     for size in ("1", "7", "64"):
         assert shell(stdin, "--server", live.address, "--batch-size", size) == here
+    several = "A dog runs.  Two cats sleep.\tIs it cold?\nOne."
+    by_sentence, whole = (
+        [shell(several, *where, *more) for where in (("--model", folder), ("--server", live.address))]
+        for more in ((), ("--whole",))
+    )
+    assert by_sentence[0] == by_sentence[1] != whole[0] == whole[1]
     terms = tmp_path / "terms"
     terms.write_text("\n".join("Stein; Hund" if i % 3 == 0 else "" for i in range(len(TEXTS))) + "\n")
     flags = ("--terms", str(terms), "--ordered", "--keep", "Dog", "--drop", "Schnee", "--max-iterations", "3")

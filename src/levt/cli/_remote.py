@@ -21,6 +21,7 @@ def translate_remotely(
     batch_size: int,
     max_iterations: int | None,
     empty_gap_penalty: float | None,
+    whole: bool,
     elsewhere: dict[str, Any],
 ) -> None:
     """Translate standard input by a server; what is ``elsewhere`` for the server to decide must not be given."""
@@ -29,13 +30,17 @@ def translate_remotely(
     from levt.cli.serve import read_token
     from levt.data.terms import terms_of
     from levt.errors import ConfigError
-    from levt.refine.places import whole
+    from levt.refine.places import whole as whole_words
     from levt.serving.client import Batches, Client, Item
 
     if taken := given(**elsewhere):
         flag = next(iter(taken)).replace("_", "-")
         raise ConfigError(f"--{flag} is not for a server: it runs its own model")
-    options = given(max_iterations=max_iterations, empty_gap_penalty=empty_gap_penalty)
+    options = given(
+        max_iterations=max_iterations,
+        empty_gap_penalty=empty_gap_penalty,
+        by_sentence=None if whole else True,
+    )
     settings: dict[str, Any] = given(model=model, options=options or None)
     settings |= {"ordered": ordered, "trace": json} | ({"drop": list(drop)} if drop else {})
     token = None if token_file is None else read_token(token_file)
@@ -47,7 +52,7 @@ def translate_remotely(
             return batches.translate(
                 Item(
                     text=text,
-                    terms=tuple(word for word in keep if whole(text, word)) + terms_of(beside.next()),
+                    terms=tuple(word for word in keep if whole_words(text, word)) + terms_of(beside.next()),
                 )
                 for text in texts
             )

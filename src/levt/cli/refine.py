@@ -19,6 +19,7 @@ def refine(
     terms: Maybe[Path] = None,
     ordered: bool = False,
     drop: tuple[str, ...] = (),
+    whole: bool = False,
     batch_size: int = 64,
     engine: str = "auto",
     device: Maybe[str] = None,
@@ -46,6 +47,7 @@ def refine(
         terms: File with one line per line of the input: the terms that must appear, between tabs or semicolons.
         ordered: The terms must appear in the order given.
         drop: Words that must not appear.
+        whole: Read a line of several sentences whole; by default each is refined alone, if the draft has as many.
         batch_size: Most lines that go through the model together; changes speed and memory, never a result.
         engine: torch, cuda, onnx, onnx-int8 or native; auto: cuda on a GPU, else torch; ray, ray:NAME: a cluster.
         device: cpu, cuda or cuda:N; by default a GPU where there is one.
@@ -64,6 +66,7 @@ def refine(
     answer(
         "refine",
         settings={
+            "by_sentence": not whole,
             "max_iterations": max_iterations,
             "empty_gap_penalty": empty_gap_penalty,
             "min_edit": min_edit,

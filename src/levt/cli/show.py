@@ -14,6 +14,7 @@ def show(
     keep: tuple[str, ...] = (),
     drop: tuple[str, ...] = (),
     terms: tuple[str, ...] = (),
+    whole: bool = False,
     engine: str = "auto",
     device: Maybe[str] = None,
     dtype: Maybe[str] = None,
@@ -33,6 +34,7 @@ def show(
         keep: Parts of the draft that must survive.
         drop: Words that must not appear.
         terms: Texts that must appear.
+        whole: Read a text of several sentences whole; by default each is translated by itself, unless it is steered.
         engine: What runs the model: torch, cuda, onnx, onnx-int8 or native; auto: cuda on a GPU, else torch.
         device: cpu, cuda or cuda:N; by default a GPU where there is one.
         dtype: float32, bfloat16 or float16; by default bfloat16 on a GPU, float32 elsewhere.
@@ -52,6 +54,7 @@ def show(
         max_iterations=max_iterations,
         empty_gap_penalty=empty_gap_penalty,
         min_edit=min_edit,
+        by_sentence=not whole,
         **{name: value for name, value in (("keep", keep), ("drop", drop), ("terms", terms)) if value},
     )
     result = loaded.refine(text, draft=draft, **settings) if draft else loaded.translate(text, **settings)
@@ -59,7 +62,7 @@ def show(
         show_trace(result.trace, Console(highlight=False), iterations=result.iterations)
         return
     try:
-        whole = page(
+        content = page(
             [
                 section(
                     result.trace, title=result.text or "(empty)", source=text, iterations=result.iterations
@@ -67,7 +70,7 @@ def show(
             ],
             title="levt: edits of a text",
         )
-        html.write_text(whole, encoding="utf-8")
+        html.write_text(content, encoding="utf-8")
     except OSError as error:
         raise InputError(
             f"cannot write {html}: {error.strerror}", hint="name a file in an existing folder"

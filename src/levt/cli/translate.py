@@ -18,6 +18,7 @@ def translate(
     terms: Maybe[Path] = None,
     ordered: bool = False,
     drop: tuple[str, ...] = (),
+    whole: bool = False,
     batch_size: int = 64,
     engine: str = "auto",
     device: Maybe[str] = None,
@@ -46,6 +47,7 @@ def translate(
         terms: File with one line per line of the input: the terms that must appear, between tabs or semicolons.
         ordered: The terms must appear in the order given.
         drop: Words that must not appear.
+        whole: Read a line of several sentences whole; by default each is translated by itself, unless it is steered.
         batch_size: Most lines that go through the model together; changes speed and memory, never a result.
         engine: torch, cuda, onnx, onnx-int8 or native; auto: cuda on a GPU, else torch; ray, ray:NAME: a cluster.
         device: cpu, cuda or cuda:N; by default a GPU where there is one.
@@ -72,7 +74,7 @@ def translate(
         translate_remotely(
             server, token_file, model=None if model == DEFAULT else model, json=json, keep=keep, terms=terms,
             ordered=ordered, drop=drop, batch_size=batch_size, max_iterations=max_iterations,
-            empty_gap_penalty=empty_gap_penalty, elsewhere=elsewhere,
+            empty_gap_penalty=empty_gap_penalty, whole=whole, elsewhere=elsewhere,
         )  # fmt: skip
         return
     from levt.cli._answer import answer
@@ -80,6 +82,7 @@ def translate(
     answer(
         "translate",
         settings={
+            "by_sentence": not whole,
             "max_iterations": max_iterations,
             "empty_gap_penalty": empty_gap_penalty,
             "beam": beam,

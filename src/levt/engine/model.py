@@ -77,7 +77,8 @@ class Model:
         Settings of LevT: those of ``Options``; ``terms`` that must appear (``ordered`` if in that order) and
         texts to ``drop``, one sequence per text where there are many; a ``teacher`` model that chooses among
         ``candidates``. Settings of the other kinds: those of ``SearchOptions`` where they write from left to right,
-        else of ``MaskPredictOptions``, ``DenoiseOptions`` or ``InsertOptions``.
+        else of ``MaskPredictOptions``, ``DenoiseOptions`` or ``InsertOptions``. With ``by_sentence=True``, as on
+        the command line, each sentence of a text is translated by itself.
         """
         self._needs_no_draft()
         return self._answer(text, "" if isinstance(text, str) else [""] * len(text), settings)

@@ -1,19 +1,19 @@
 """Wishes through an engine: tokens, parts, batches, terms, re-ranking, and back to results in order."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 from levt.engine.batching import Budget, batches
 from levt.engine.engine import Engine
+from levt.engine.parting import by_sentence, source_parts
 from levt.engine.result import Result
-from levt.engine.split import split
 from levt.engine.story import Story
 from levt.errors import InputError
 from levt.refine.guard import guard
 from levt.refine.loop import Outcome
 from levt.refine.placing import settle
-from levt.refine.request import Request, Tokens
+from levt.refine.request import Request
 from levt.refine.rerank import Candidates, variants
 from levt.refine.reread import Reader
 from levt.refine.steering import Plan, plan
@@ -54,18 +54,30 @@ class Job:
 
 
 def prepare(wish: Wish, engine: Engine) -> list[Job]:
-    """The jobs of a wish: none where there is nothing to do, several where the source is too long for one."""
+    """The jobs of a wish: none where there is nothing to do, several where it goes through the model in parts."""
     if wish.blank:
         return []
+    if not wish.options.by_sentence or wish.steered:
+        return _jobs(wish, engine)
+    return [
+        job
+        for part in by_sentence(wish.source, wish.draft)
+        for job in _jobs(replace(wish, source=part.source, draft=part.draft), engine, part.lead)
+    ]
+
+
+def _jobs(wish: Wish, engine: Engine, lead: str | None = None) -> list[Job]:
+    """The jobs of a text or of one of its sentences."""
     tokenizers, positions = engine.tokenizers, engine.config.max_length
     sources = source_parts(wish.source, tokenizers.source, positions, whole=bool(wish.steered or wish.draft))
     if not wish.steered and not wish.draft.strip():
+        requests = [(part, Request(source=tokens, options=wish.options)) for part, tokens in sources]
         return [
-            Job(part, Plan(request=Request(source=tokens, options=wish.options), reread=wish.options.reread))
-            for part, tokens in sources
+            Job(part, Plan(request=request, reread=wish.options.reread, lead=" " if i else lead))
+            for i, (part, request) in enumerate(requests)
         ]
     [(text, tokens)] = sources
-    job = Job(text, plan(wish, tokens, tokenizers.target))
+    job = Job(text, replace(plan(wish, tokens, tokenizers.target), lead=lead))
     needed = len(job.plan.request.draft) + sum(len(t) for _, t in job.plan.missing) + 2
     if needed > positions:
         raise InputError(
@@ -73,21 +85,6 @@ def prepare(wish: Wish, engine: Engine) -> list[Job]:
             hint="refine it sentence by sentence",
         )
     return [job]
-
-
-def source_parts(text: str, tokenizer: Tokenizer, positions: int, *, whole: bool) -> list[tuple[str, Tokens]]:
-    """A source as it is, if the model can read it; else in parts of at most half that length."""
-    tokens = tuple(tokenizer.encode(text))
-    if len(tokens) + 2 <= positions:
-        return [(text, tokens)]
-    if whole:
-        raise InputError(
-            f"the source has {len(tokens) + 2} tokens with its boundaries, the model can read {positions}",
-            hint="a text with a draft or with terms is not cut: give it sentence by sentence",
-        )
-    room = max(positions // 2, 3)
-    parts = split(text, lambda part: len(tokenizer.encode(part)) + 2 <= room)
-    return [(part, tuple(tokenizer.encode(part))) for part in parts]
 
 
 def refine_jobs(

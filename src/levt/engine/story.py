@@ -93,8 +93,12 @@ def _joined(rounds: Sequence[Round]) -> Round:
         counts_logp += logp[1:]
         fill += script.fill
         fill_logp += round_.fill_logp or (0.0,) * len(script.fill)
+    script = EditScript(drop=tuple(drop), counts=tuple(counts), fill=tuple(fill))
+    if not any(round_.counts_logp for round_ in rounds):
+        # What nobody decided in any part is no iteration of the whole.
+        return Round(script)
     return Round(
-        EditScript(drop=tuple(drop), counts=tuple(counts), fill=tuple(fill)),
+        script,
         drop_logp=tuple(drop_logp),
         counts_logp=tuple(counts_logp),
         fill_logp=tuple(fill_logp),

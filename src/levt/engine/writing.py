@@ -7,7 +7,8 @@ from typing import Any, Protocol, runtime_checkable
 from levt.edits.script import between
 from levt.engine.batching import Budget, batches
 from levt.engine.engine import Engine
-from levt.engine.refining import source_parts, to_result
+from levt.engine.parting import Part, by_sentence, source_parts
+from levt.engine.refining import to_result
 from levt.engine.result import Alternative, Result
 from levt.engine.story import Story
 from levt.errors import ConfigError, InputError
@@ -18,7 +19,7 @@ from levt.refine.mend import mend
 from levt.refine.phases import Round
 from levt.refine.request import Tokens
 from levt.refine.search import Hypothesis, SearchOptions
-from levt.text.parts import broken_bytes
+from levt.text.parts import broken_bytes, led_by
 
 AnyOptions = SearchOptions | ParallelOptions
 
@@ -39,22 +40,32 @@ class Task:
     source: Tokens
     draft: Tokens
     options: AnyOptions
+    lead: str | None = None
+    """White space before its result, where it follows another part of the same text."""
 
 
 def prepare_search(source: str, draft: str, options: AnyOptions, engine: Engine) -> list[Task]:
-    """The tasks of a text: none where it is blank, several where it is too long for one."""
+    """The tasks of a text: none where it is blank, several where it goes through the model in parts."""
     if not source.strip() and not draft.strip():
         return []
-    positions = engine.config.max_length
     edits = isinstance(engine.config, PostEditingConfig)
-    tokens = tuple(engine.tokenizers.target.encode(draft)) if edits else ()
+    several = isinstance(options, SearchOptions) and options.n_best > 1
+    if not options.by_sentence or several:
+        return _tasks(Part(source, draft), options, engine, edits=edits)
+    parts = by_sentence(source, draft if edits else "")
+    return [task for part in parts for task in _tasks(part, options, engine, edits=edits)]
+
+
+def _tasks(part: Part, options: AnyOptions, engine: Engine, *, edits: bool) -> list[Task]:
+    positions = engine.config.max_length
+    tokens = tuple(engine.tokenizers.target.encode(part.draft)) if edits else ()
     if len(tokens) + 2 > positions:
         raise InputError(
             f"the draft has {len(tokens) + 2} tokens with its boundaries, the model can read {positions}",
             hint="refine it sentence by sentence",
         )
-    parts = source_parts(source, engine.tokenizers.source, positions, whole=edits)
-    return [Task(part, tokens, options) for _, part in parts]
+    sources = source_parts(part.source, engine.tokenizers.source, positions, whole=edits)
+    return [Task(one, tokens, options, " " if i else part.lead) for i, (_, one) in enumerate(sources)]
 
 
 def search_tasks(tasks: Sequence[Task], engine: Engine, budget: Budget) -> list[Result]:
@@ -71,8 +82,10 @@ def search_tasks(tasks: Sequence[Task], engine: Engine, budget: Budget) -> list[
         ]
         if isinstance(options, ParallelOptions):
             outcomes = _decoder(engine).decode(memory, limits, options)
-            for outcome in outcomes:
+            for task, outcome in zip(chosen, outcomes, strict=True):
                 mend(outcome, engine.tokenizers.target)
+                if task.lead is not None:
+                    outcome.become(tuple(led_by(engine.tokenizers.target, outcome.tokens, task.lead)))
             found |= zip(batch, (to_result(o, engine.tokenizers.target) for o in outcomes), strict=True)
             continue
         for i, ranked in zip(batch, engine.search(memory, limits, options), strict=True):
@@ -96,6 +109,8 @@ def _result(task: Task, ranked: Sequence[Hypothesis], engine: Engine) -> Result:
         return tuple(token for i, token in enumerate(tokens) if i not in broken) if broken else tokens
 
     tokens = whole(best.tokens)
+    if task.lead is not None:
+        tokens = tuple(led_by(tokenizer, tokens, task.lead))
     # It did not edit; what it changed of the draft is what the oracle would have changed.
     story = Story(
         draft=task.draft,

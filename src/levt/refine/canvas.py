@@ -36,6 +36,8 @@ class ParallelOptions:
     """No output is longer than this many times the source (boundaries counted)."""
     min_room: int = 10
     """… but always as long as this, boundaries counted."""
+    by_sentence: bool = False
+    """Translate each sentence of a text by itself."""
 
     RANGES: ClassVar[dict[str, Range]] = {
         "max_iterations": Range(1, MANY),

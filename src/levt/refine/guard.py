@@ -17,7 +17,7 @@ from levt.refine.loop import Outcome
 from levt.refine.mend import mend
 from levt.refine.places import find, is_whole, whole
 from levt.refine.steering import Plan
-from levt.text.parts import byte_value, characters_of
+from levt.text.parts import byte_value, characters_of, led_by
 from levt.text.segmentation import BYTES
 from levt.text.tokenizer import Tokenizer
 
@@ -28,8 +28,11 @@ _SPACE = BYTES[ord(" ")]
 def guard(outcome: Outcome, plan: Plan, tokenizer: Tokenizer) -> None:
     """Remove tokens until the decoded result holds all that is required and nothing forbidden.
 
-    Bytes that make up no character go too, unless the request is for what the policies do and nothing else.
+    Bytes that make up no character go too, unless the request is for what the policies do and nothing else. A part
+    that follows another gets the white space between them.
     """
+    if plan.lead is not None:
+        outcome.become(tuple(led_by(tokenizer, outcome.tokens, plan.lead)))
     if plan.request.options.reread:
         mend(outcome, tokenizer)
     while plan.required or plan.words or plan.forbidden:

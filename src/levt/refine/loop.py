@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from levt.edits.script import EditScript
+from levt.edits.script import EditScript, between
 from levt.edits.state import State
 from levt.refine.guidance import Guidance, occurrences
 from levt.refine.phases import Memory, Policy, Round, delete_phase, insert_phase
@@ -80,6 +80,11 @@ class Outcome:
         """Insert a token into a gap of the result after all, as one more iteration that nobody decided."""
         counts = tuple(int(i == gap) for i in range(len(self.tokens) + 1))
         self._also(EditScript(drop=(False,) * len(self.tokens), counts=counts, fill=(token,)))
+
+    def become(self, tokens: Tokens) -> None:
+        """Put other tokens in the place of the result after all, as one more iteration that nobody decided."""
+        if tokens != self.tokens:
+            self._also(between(self.tokens, tokens))
 
     def _also(self, script: EditScript) -> None:
         self.rounds.append(Round(script))

@@ -36,6 +36,8 @@ class Options:
     """… but always to this many tokens, boundaries counted."""
     max_count: int = 255
     """Most placeholders opened in one gap in one iteration."""
+    by_sentence: bool = False
+    """Translate each sentence of a text by itself; what is steered stays whole."""
     reread: bool = True
     """Read a finished text anew, and go on where that changes it: refining a result then leaves it alone.
 

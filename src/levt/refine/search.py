@@ -53,6 +53,8 @@ class SearchOptions:
     """No output is longer than this many times the source (boundaries counted)."""
     min_room: int = 10
     """… but always as long as this, boundaries counted."""
+    by_sentence: bool = False
+    """Translate each sentence of a text by itself, where one output is asked for."""
 
     def __post_init__(self) -> None:
         check_numbers("search", self, RANGES)

@@ -35,6 +35,8 @@ class Plan:
     """Texts that must not, as whole words."""
     reread: bool = False
     """Whether the result is read again as text."""
+    lead: str | None = None
+    """White space before the result, where it follows another part of the same text."""
 
 
 def plan(wish: Wish, source: Tokens, tokenizer: Tokenizer) -> Plan:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from levt.engine.engine import Engine
-from levt.engine.refining import Job, source_parts
+from levt.engine.parting import source_parts
+from levt.engine.refining import Job
 from levt.errors import InputError
 from levt.refine.options import Options
 from levt.refine.places import whole

@@ -57,6 +57,9 @@ class Options(StepOptions):
     """Settings of a refinement."""
 
     max_iterations: int = Field(default=10, ge=1, description="Stop after this many iterations.")
+    by_sentence: bool = Field(
+        default=False, description="Translate each sentence by itself; what is steered stays whole."
+    )
 
 
 class State(Body):

@@ -1,0 +1,51 @@
+"""Sentences: cut where a reader would, never where a sentence might go on, and nothing is lost."""
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given, settings
+
+from levt.text.sentences import sentences
+
+TEXTS = [
+    "A dog runs.| Two cats sleep!| Is it cold?| Yes.",
+    "I met Dr. Smith and J. Doe in St. Ives.| They left.",
+    "The U.S. Senate met in Jan. 1990.| Nobody came, e.g. me.",
+    "No.| I will not go to No. 5.",
+    "“Go.”| She went.",
+    '"Why?" he asked.| "Because."| That was all.',
+    "(It rained.)| We stayed.",
+    "Wait...| What?!| It cost... 5 dollars.",
+    "Version 2.0 is out.| It costs 3.50 euros.",
+    "1. One thing.| 2. Another thing.",
+    "Am 3. Oktober kam er.| Das war z. B. gut.",
+    "你好。|今天天气很好。|走吧？",
+    "「はい。」と言った。|行こう！",
+    "¿Qué?| ¡Sí!",
+    "مرحبا.| كيف حالك؟| بخير.",
+    "Hello.|\tWorld.|  Two spaces.|\u00a0One that does not break.",
+    "Ends without a stop.| and goes on".replace("|", ""),
+    "... and . . . nothing",
+]
+
+
+@pytest.mark.parametrize("marked", TEXTS)
+def test_where_a_reader_would_cut(marked: str) -> None:
+    parts = [part.strip() for part in marked.split("|")]
+    assert [one.text for one in sentences(marked.replace("|", ""))] == parts
+
+
+@given(st.text(alphabet='ab AZ.!?…"”)1 \t。」é', max_size=60) | st.text(max_size=30))
+@settings(deadline=None, max_examples=300)
+def test_nothing_is_lost_and_a_sentence_is_one(text: str) -> None:
+    found = sentences(text)
+    assert "".join(one.text + one.space for one in found) == text.strip()
+    assert all(one.text == one.text.strip() != "" and not one.space.strip() for one in found)
+    assert not found or found[-1].space == ""
+    if len(found) > 1:
+        assert all(any(map(str.isalnum, one.text)) for one in found)
+
+
+@pytest.mark.parametrize("odd", [".", ". ", "a. ", "! A", '."', "。", "1. ", "((. "])
+def test_a_long_line_of_marks_takes_no_time(odd: str) -> None:
+    text = odd * 20_000
+    assert "".join(one.text + one.space for one in sentences(text)) == text.strip()
