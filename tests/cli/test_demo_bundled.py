@@ -50,6 +50,8 @@ def test_the_name_is_enough(installed: Path, capfd: pytest.CaptureFixture[str]) 
     assert levt.load(DEFAULT).kind == "levt"
     main(["show", "A dog runs."])
     assert "result" in capfd.readouterr().out
+    main(["inspect"])
+    assert DEFAULT in capfd.readouterr().out
 
 
 def test_a_name_without_a_model_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

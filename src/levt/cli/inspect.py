@@ -4,10 +4,11 @@ import sys
 from collections.abc import Mapping
 from json import dumps
 
-from levt.cli._flags import ModelName
+from levt.cli._flags import AnyModel
+from levt.cli._model import DEFAULT
 
 
-def inspect(model: ModelName, *, json: bool = False) -> None:
+def inspect(model: AnyModel = DEFAULT, *, json: bool = False) -> None:
     """Show the settings, sizes and checksums of a model and verify it; exit 1 where it is damaged.
 
     Example: levt inspect runs/multi30k-levt/best
