@@ -113,6 +113,9 @@ def test_the_dev_set_is_looked_at_from_end_to_end(tmp_path: Path, monkeypatch: p
 def test_settings_without_made_up_drafts_are_as_before() -> None:
     assert "drafts" not in as_json(recipe("multi30k-levt"))["roll_in"]
     assert as_json(recipe("bundled-levt"))["roll_in"]["drafts"]["noisy"] == 0.08
+    plain = recipe("multi30k-levt")
+    assert "by_sentence" not in as_json(plain)["options"]
+    assert as_json(replace(plain, options=replace(plain.options, by_sentence=True)))["options"]["by_sentence"]
 
 
 def test_repair_without_drafts_is_refused() -> None:

@@ -30,7 +30,7 @@ def refine(model: Model, help: str | None, limit: int = 3) -> list[str]:
 
 
 def test_without_help_it_is_the_model_alone(model: Model) -> None:
-    alone = model.refine(SOURCES, draft=DRAFTS, max_iterations=3, max_ratio=10.0)
+    alone = model.refine(SOURCES, draft=DRAFTS, max_iterations=3, max_ratio=10.0, reread=False)
     assert refine(model, None) == [result.text for result in alone]
 
 

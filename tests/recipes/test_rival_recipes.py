@@ -97,7 +97,7 @@ def test_the_teaching_of_another_kind_is_refused(corpus: Path, tmp_path: Path) -
 
 def test_how_the_dev_set_is_decoded(corpus: Path, tmp_path: Path) -> None:
     options = Options(max_iterations=4, empty_gap_penalty=1.5, max_ratio=1.5)
-    common = {"max_iterations": 4, "max_ratio": 1.5, "min_room": 10}
+    common = {"max_iterations": 4, "max_ratio": 1.5, "min_room": 10, "by_sentence": False}
     wanted = {
         "masked": {**common, "length_beam": 3},
         "denoising": common,

@@ -273,4 +273,6 @@ def as_json(experiment: Experiment) -> dict[str, Any]:
         del settings["repair"]
     if not experiment.roll_in.drafts.made:
         del settings["roll_in"]["drafts"]
+    if not experiment.options.by_sentence:
+        del settings["options"]["by_sentence"]
     return {**settings, "kind": experiment.model.kind}
