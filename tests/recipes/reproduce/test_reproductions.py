@@ -7,6 +7,8 @@ import pytest
 from counted_steps import Quiet
 
 from levt.errors import ConfigError, InputError
+from levt.policy.config import LevTConfig, TransformerConfig
+from levt.policy.inherit import differences
 from levt.recipes.reproduce import names, reproduction
 from levt.recipes.reproduce.framework.publish import publish
 from levt.recipes.reproduce.framework.runner import run_chain
@@ -14,6 +16,9 @@ from levt.recipes.reproduce.framework.setting import Scale, Setting
 from levt.recipes.reproduce.framework.step import chain, check_files, missing_files
 from levt.recipes.reproduce.framework.workplace import Workplace
 from levt.recipes.reproduce.iterations_by_length import by_length
+from levt.recipes.reproduce.parts.models import Made
+from levt.recipes.reproduce.parts.task import TASKS
+from levt.recipes.reproduce.parts.training import network
 
 GENERATION = (
     "table-1", "sharing", "roll-in", "iterations-by-length", "iterations", "early-exit", "timeout", "paper-settings",
@@ -135,3 +140,15 @@ def test_names_are_files() -> None:
 
 def test_bins_of_length() -> None:
     assert by_length([5, 6, 10, 11], [1, 2, 4, 8]) == {3: (1.0, 1), 8: (3.0, 2), 13: (8.0, 1)}
+
+
+@pytest.mark.parametrize("scale", ["toy", "quick", "paper"])
+def test_every_student_can_begin_as_its_teacher(scale: Scale) -> None:
+    for name in TASKS[scale]:
+        made = Made.of(name, Setting(scale=scale))
+        teacher = network("autoregressive", made.teacher.config["model"])
+        student = made.model(label="levt-warm", warm=True)
+        assert student.inputs["init"] == made.teacher
+        child = network("levt", student.config["model"])
+        assert isinstance(teacher, TransformerConfig) and isinstance(child, LevTConfig)
+        assert differences(child, teacher) == []
