@@ -150,5 +150,6 @@ def test_every_student_can_begin_as_its_teacher(scale: Scale) -> None:
         student = made.model(label="levt-warm", warm=True)
         assert student.inputs["init"] == made.teacher
         child = network("levt", student.config["model"])
-        assert isinstance(teacher, TransformerConfig) and isinstance(child, LevTConfig)
+        assert isinstance(teacher, TransformerConfig)
+        assert isinstance(child, LevTConfig)
         assert differences(child, teacher) == []
