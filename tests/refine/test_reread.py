@@ -10,6 +10,7 @@ from mock_policy import Hostile, Rows, Scripted
 from levt.edits.script import between
 from levt.refine.guidance import Guidance
 from levt.refine.loop import Outcome, refine
+from levt.refine.mend import mend
 from levt.refine.options import Options
 from levt.refine.phases import Policy
 from levt.refine.placing import Run, settle
@@ -97,5 +98,15 @@ def test_a_result_is_left_alone_or_its_texts_go_in_a_circle(
         if len(usual) + 2 > READER.positions:  # broken bytes became signs of three: nobody could give it back
             return
         [more] = runner(policy)([0], [Request(source=(5, 6), draft=usual, options=options)])
+        mend(more, TOKENIZER)
         texts.append(TOKENIZER.decode(more.tokens))
     assert texts[-1] == texts[0], f"refining goes on: {texts}"
+
+
+def test_what_was_mended_is_read_although_its_tokens_are_the_usual_ones() -> None:
+    dog, lone = TOKENIZER.id_of("▁dog"), TOKENIZER.id_of("<0xFF>")
+    assert dog is not None
+    assert lone is not None
+    # Content with a lone byte behind the word; without it the model puts an s there.
+    found = answer(spelling((dog, lone)), (), Options())
+    assert (TOKENIZER.decode(found.tokens), found.stopped) == ("dogs", "unchanged")

@@ -10,11 +10,13 @@ from levt.text.parts import broken_bytes
 from levt.text.tokenizer import Tokenizer
 
 
-def mend(outcome: Outcome, tokenizer: Tokenizer) -> None:
-    """Remove bytes that make up no character; locked tokens stay."""
+def mend(outcome: Outcome, tokenizer: Tokenizer) -> bool:
+    """Remove bytes that make up no character, and say whether there were any; locked tokens stay."""
     at = broken_bytes(tokenizer, outcome.tokens)
     if not at:
-        return
+        return False
     locked = outcome.locks()
-    if loose := [i for i in at if not locked[i]]:
+    loose = [i for i in at if not locked[i]]
+    if loose:
         outcome.remove(loose)
+    return bool(loose)

@@ -7,10 +7,8 @@ given out, its usual tokens are refined too; mostly that confirms it. What was s
 
 from dataclasses import dataclass, replace
 
-from levt.edits.script import between
 from levt.refine.loop import Asking, Outcome
 from levt.refine.mend import mend
-from levt.refine.phases import Round
 from levt.refine.record import Rounds
 from levt.refine.request import Request, Tokens
 from levt.text.tokenizer import Tokenizer
@@ -40,17 +38,18 @@ class Reader:
 
 def rereading(outcome: Outcome, reader: Reader) -> Asking[Outcome]:
     """Go on until the text is one that refining leaves alone, or the iterations are used up."""
-    mend(outcome, reader.tokenizer)
+    mended = mend(outcome, reader.tokenizer)
     read = {outcome.request.draft}
     while outcome.stopped != "limit":
         left = outcome.request.options.max_iterations - outcome.iterations
         usual = reader.usual(outcome.tokens)
-        if left < 1 or usual == outcome.tokens or usual in read:
+        # What was mended no policy has seen, so it is read even where its tokens are the usual ones.
+        if left < 1 or (usual == outcome.tokens and not mended) or usual in read:
             break
         read.add(usual)
         options = replace(outcome.request.options, max_iterations=left)
         [more] = yield [Request(source=outcome.request.source, draft=usual, options=options)]
-        mend(more, reader.tokenizer)
+        mended = mend(more, reader.tokenizer)
         outcome = _joined(outcome, more, reader.tokenizer)
     return outcome
 
@@ -60,8 +59,8 @@ def _joined(first: Outcome, second: Outcome, tokenizer: Tokenizer) -> Outcome:
     first.iterations += second.iterations
     first.passes += second.passes
     if tokenizer.decode(second.tokens) != tokenizer.decode(first.tokens):
-        seam = Round(between(first.tokens, second.request.draft))
-        first.rounds = Rounds([*first.rounds, seam, *second.rounds])
+        first.become(second.request.draft)
+        first.rounds = Rounds([*first.rounds, *second.rounds])
         first.tokens, first.stopped = second.tokens, second.stopped
     elif second.stopped == "limit":
         # There was no time to see whether it would stay.

@@ -113,6 +113,16 @@ def broken(request: Request, tokenizer: Tokenizer) -> list[str]:
     return []
 
 
+def characters_together(request: Request, tokenizer: Tokenizer) -> list[bool]:
+    """What is glued, with the bytes of every locked character: nothing may come between them."""
+    pieces = tokenizer.pieces(request.draft)
+    found = list(request.glued)
+    for i in range(1, len(pieces)):
+        goes_on = byte_value(pieces[i]) in range(0x80, 0xC0)
+        found[i] |= goes_on and request.locked[i - 1] and request.locked[i]
+    return found
+
+
 def _is_text(raw: bytes) -> bool:
     try:
         raw.decode()
@@ -125,7 +135,7 @@ def with_terms(request: Request, terms: Sequence[str], tokenizer: Tokenizer, *, 
     """The plan of a request: terms that stand in the state are locked, the others still need a place."""
     text = tokenizer.decode(request.draft)
     spans = characters_of(tokenizer, request.draft)
-    locked, glued = list(request.locked), list(request.glued)
+    locked, glued = list(request.locked), characters_together(request, tokenizer)
     # As in a draft of text, a piece that the vocabulary lacks is seen to go.
     drop = [gone or token == UNK for gone, token in zip(request.drop, request.draft, strict=True)]
     owners = [-1] * len(request.draft)
