@@ -74,6 +74,11 @@ def test_a_student_begins_as_its_teacher_where_it_can(tmp_path: Path) -> None:
         assert chain.placed()[1].init == wanted
 
 
+def test_on_a_laptop_too_the_student_begins_as_its_teacher(tmp_path: Path) -> None:
+    teacher, student = recipe("laptop-ar"), recipe("laptop-levt")
+    assert Chain(corpus=tmp_path, out=tmp_path, teacher=teacher, student=student).begins_as_teacher
+
+
 def test_the_recipes_fit_the_sitting_and_the_disk() -> None:
     teacher, student = recipe("bundled-ar"), recipe("bundled-levt")
     minutes = [experiment.training.max_minutes for experiment in (teacher, student)]
