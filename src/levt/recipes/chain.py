@@ -55,7 +55,7 @@ class Chain:
 
     @property
     def begins_as_teacher(self) -> bool:
-        """Whether the student begins with what its teacher knows: better, and in half of the steps as good."""
+        """Whether the student begins with what its teacher knows."""
         teacher, student = self.teacher.model, self.student.model
         return (
             self.warm
