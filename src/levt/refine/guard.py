@@ -17,7 +17,7 @@ from levt.refine.loop import Outcome
 from levt.refine.mend import mend
 from levt.refine.places import find, is_whole, whole
 from levt.refine.steering import Plan
-from levt.text.parts import byte_value, characters_of, led_by
+from levt.text.parts import byte_value, characters_of, is_text, led_by
 from levt.text.segmentation import BYTES
 from levt.text.tokenizer import Tokenizer
 
@@ -109,7 +109,7 @@ def breaking(locked: Sequence[bool], pieces: Sequence[str]) -> list[int]:
     values = [byte_value(piece) for piece in pieces]
     for are_bytes, run in groupby(range(len(pieces)), key=lambda i: values[i] is not None):
         at = list(run)
-        if are_bytes and any(locked[i] for i in at) and not _is_text([values[i] or 0 for i in at]):
+        if are_bytes and any(locked[i] for i in at) and not is_text(bytes(values[i] or 0 for i in at)):
             found += [i for i in at if not locked[i]]
     return found
 
@@ -122,11 +122,3 @@ def beside(locked: Sequence[bool]) -> list[int]:
     """
     near = {j for i, lock in enumerate(locked) if lock for j in (i - 1, i + 1)}
     return [i for i, lock in enumerate(locked) if i in near and not lock]
-
-
-def _is_text(values: Sequence[int]) -> bool:
-    try:
-        bytes(values).decode()
-    except UnicodeDecodeError:
-        return False
-    return True

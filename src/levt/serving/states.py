@@ -13,7 +13,7 @@ from levt.refine.places import whole
 from levt.refine.request import Request, Tokens
 from levt.refine.steering import Plan, term_tokens
 from levt.serving.whole_words import whole_words
-from levt.text.parts import byte_value, characters_of
+from levt.text.parts import byte_value, characters_of, is_text
 from levt.text.specials import SPECIALS, UNK
 from levt.text.tokenizer import Tokenizer
 
@@ -108,7 +108,7 @@ def broken(request: Request, tokenizer: Tokenizer) -> list[str]:
     marked = zip(tokenizer.pieces(request.draft), request.locked, strict=True)
     for are_bytes, run in groupby(marked, key=lambda pair: pair[1] and byte_value(pair[0]) is not None):
         pieces = [piece for piece, _ in run]
-        if are_bytes and not _is_text(bytes(byte_value(piece) or 0 for piece in pieces)):
+        if are_bytes and not is_text(bytes(byte_value(piece) or 0 for piece in pieces)):
             return pieces
     return []
 
@@ -121,14 +121,6 @@ def characters_together(request: Request, tokenizer: Tokenizer) -> list[bool]:
         goes_on = byte_value(pieces[i]) in range(0x80, 0xC0)
         found[i] |= goes_on and request.locked[i - 1] and request.locked[i]
     return found
-
-
-def _is_text(raw: bytes) -> bool:
-    try:
-        raw.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def with_terms(request: Request, terms: Sequence[str], tokenizer: Tokenizer, *, ordered: bool) -> Plan:

@@ -150,13 +150,20 @@ def _character(raw: bytes) -> int:
     >>> _character("é!".encode()), _character(b"\\xa9!")
     (2, 0)
     """
-    for size in range(1, len(raw) + 1):
-        try:
-            raw[:size].decode()
-        except UnicodeDecodeError:
-            continue
-        return size
-    return 0
+    return next((size for size in range(1, len(raw) + 1) if is_text(raw[:size])), 0)
+
+
+def is_text(raw: bytes) -> bool:
+    """Whether bytes make up whole characters.
+
+    >>> is_text("é".encode()), is_text(b"\\xc3")
+    (True, False)
+    """
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def led_by(tokenizer: Tokenizer, tokens: Sequence[int], space: str) -> list[int]:
