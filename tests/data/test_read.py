@@ -49,8 +49,9 @@ def test_other_line_separators_are_text(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ending", [b"\n", b"\r\n"])
 @pytest.mark.parametrize("excess", [0, 1, 2, 3, 100_000])
-def test_long_lines_are_read_past(tmp_path: Path, ending: bytes, excess: int) -> None:
-    path = write(tmp_path / "a", b"x" * (50 + excess) + ending + b"after" + ending)
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_long_lines_are_read_past(tmp_path: Path, ending: bytes, excess: int, mark: bytes) -> None:
+    path = write(tmp_path / "a", mark + b"x" * (50 + excess) + ending + b"after" + ending)
     first, second = Lines(path, max_bytes=50)
     assert (first.text, second.text) == ("x" * 50 if excess == 0 else "", "after")
     assert (first.problem is None) == (excess == 0)

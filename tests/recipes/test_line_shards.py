@@ -125,6 +125,30 @@ def test_damaged_shards_are_made_again(shards: Path, model: str, tmp_path: Path)
     assert contents(tmp_path / "out") == good
 
 
+def test_a_mark_and_nothing_else_is_an_empty_line(model: str, tmp_path: Path) -> None:
+    source = tmp_path / "a.txt"
+    source.write_bytes("\ufeff".encode())
+    assert run(model, source, tmp_path / "out").lines == 1
+    assert lines(tmp_path / "out" / "a.txt") == [""]
+
+
+def test_damaged_archives_are_named(tmp_path: Path) -> None:
+    data = gzip.compress("".join(f"line {i} of {i * i}\n" for i in range(5000)).encode())
+    path = tmp_path / "a.txt.gz"
+    for at in range(20, 60):
+        path.write_bytes(data[:at] + bytes([data[at] ^ 0xFF]) + data[at + 1 :])
+        with pytest.raises(InputError, match=r"a\.txt\.gz cannot be read"):
+            plan([str(path)], lines=100)
+
+
+def test_other_keys_stay_whatever_they_hold(model: str, tmp_path: Path) -> None:
+    source = tmp_path / "a.jsonl"
+    source.write_text('{"source": "A dog.", "id": "\\ud800"}\n', encoding="utf-8")
+    run(model, source, tmp_path / "out")
+    [line] = lines(tmp_path / "out" / "a.jsonl")
+    assert json.loads(line)["id"] == "\ud800"
+
+
 def test_other_work_is_refused(shards: Path, model: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     run(model, shards, out)

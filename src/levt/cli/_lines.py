@@ -11,7 +11,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from levt.data.lines import Lines, check_file
+from levt.data.lines import MARK, Lines, check_file
 from levt.data.one_line import decoded, one_line, one_line_json
 from levt.errors import InputError
 
@@ -42,13 +42,13 @@ def windows(read: Callable[[int], bytes], most: int) -> Iterator[list[bytes]]:
             whole[0] = b"".join([*rest, whole[0]])
             rest = []
             if first:
-                whole[0] = whole[0].removeprefix(b"\xef\xbb\xbf")
+                whole[0] = whole[0].removeprefix(MARK)
                 first = False
         rest.append(last)
         for start in range(0, len(whole), most):
             yield whole[start : start + most]
     if last := b"".join(rest):
-        yield [last.removeprefix(b"\xef\xbb\xbf") if first else last]
+        yield [last.removeprefix(MARK) if first else last]
 
 
 def json_line(result: "Result | Remote") -> str:

@@ -16,6 +16,9 @@ from typing import BinaryIO, NamedTuple, cast
 
 from levt.errors import InputError, reason
 
+MARK = b"\xef\xbb\xbf"
+"""A byte-order mark, as some programs write it before the first line."""
+
 
 class Line(NamedTuple):
     """One line with its number, from 1; where there is a ``problem`` there is no text."""
@@ -36,11 +39,13 @@ class Lines:
 
     def __iter__(self) -> Iterator[Line]:
         number = 0
+        # Room for the end of a line and, before the first, for a byte-order mark.
+        room = self.max_bytes + 2 + len(MARK)
         with _opened(self.path) as (raw, file):
-            while line := file.readline(self.max_bytes + 2):
+            while line := file.readline(room):
                 number += 1
                 if number == 1:
-                    line = line.removeprefix(b"\xef\xbb\xbf")
+                    line = line.removeprefix(MARK)
                 if number & 0xFF == 1 and raw.seekable():
                     self.position = raw.tell()
                 ended = line.endswith(b"\n")

@@ -8,6 +8,8 @@ from levt.errors import InputError
 
 BREAKS = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 """Everything that some reader takes for the end of a line."""
+ESCAPED = re.compile(f"{BREAKS.pattern}|[\ud800-\udfff]")
+"""What JSON writes as an escape: the same, and halves of a character, which have no bytes."""
 
 
 def decoded(line: bytes) -> str:
@@ -31,10 +33,10 @@ def one_line(text: str) -> str:
 
 
 def one_line_json(value: Any) -> str:
-    """JSON that stays in its line.
+    """JSON that stays in its line, and can be written in UTF-8 whatever is in it.
 
-    >>> one_line_json({"a": "b\\u2028c"})
-    '{"a":"b\\\\u2028c"}'
+    >>> one_line_json({"a": "b\\u2028c\\ud800"})
+    '{"a":"b\\\\u2028c\\\\ud800"}'
     """
     text = dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return BREAKS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

@@ -3,11 +3,12 @@
 import gzip
 import hashlib
 import lzma
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from levt.data.lines import check_file
+from levt.data.lines import MARK, check_file
 from levt.data.one_line import decoded, one_line, one_line_json
 from levt.errors import InputError, reason
 from levt.recipes.shard_formats import PACKED, Broken, Part, Record
@@ -108,16 +109,15 @@ def lines_of(part: Part) -> Iterator[bytes]:
         with path.open("rb") as file:
             file.seek(part.start)
             rest = file.read(part.stop - part.start)
-    except (OSError, EOFError, lzma.LZMAError) as error:
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
         raise InputError(f"{path} cannot be read: {reason(error)}") from error
     if hashlib.sha256(rest).hexdigest() != part.sha256:
         raise InputError(f"{path} has changed while it was worked on", hint="run the command again")
-    if part.first == 0:
-        rest = rest.removeprefix(b"\xef\xbb\xbf")
     if rest:
-        yield from rest.removesuffix(b"\n").split(b"\n")
+        rest = rest.removesuffix(b"\n")
+        yield from (rest if part.first else rest.removeprefix(MARK)).split(b"\n")
 
 
 def _split(file: Any) -> Iterator[bytes]:
     for number, line in enumerate(file):
-        yield (line if number else line.removeprefix(b"\xef\xbb\xbf")).removesuffix(b"\n")
+        yield (line if number else line.removeprefix(MARK)).removesuffix(b"\n")
