@@ -121,12 +121,15 @@ def test_a_state_that_outgrows_its_bucket_is_run_again_in_a_wider_one() -> None:
 def test_what_cannot_be_captured_goes_the_plain_way() -> None:
     model = network(2)
     fast, plain = CudaEngine(model, tokenizers()), TorchEngine(model, tokenizers())
-    steered = Request(source=(5, 6), draft=(7, 8), open={1: 2}, banned=((9,),))
-    assert not fast.captured.serves([steered])
-    same(
-        fast.refine(fast.encode([(5, 6)]), [steered])[0],
-        plain.refine(plain.encode([(5, 6)]), [steered])[0],
-    )
+    for steered in (
+        Request(source=(5, 6), draft=(7, 8), open={1: 2}, banned=((9,),)),
+        Request(source=(5, 6), open={0: 0}),
+    ):
+        assert not fast.captured.serves([steered])
+        same(
+            fast.refine(fast.encode([(5, 6)]), [steered])[0],
+            plain.refine(plain.encode([(5, 6)]), [steered])[0],
+        )
     many = some_requests(5, 20)
     sources = [r.source for r in many]
     for one, other in zip(

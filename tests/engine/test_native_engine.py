@@ -130,7 +130,10 @@ def some_requests(seed: int, count: int) -> list[Request]:
         steered = rng.random() < 0.3
         locked = tuple(steered and rng.random() < 0.3 for _ in draft)
         banned = (some(3) or (7,),) if steered else ()
-        made.append(Request(source=some(14), draft=draft, locked=locked, banned=banned, options=options))
+        opened = {rng.randrange(len(draft) + 1): rng.randrange(2)} if steered and rng.random() < 0.5 else {}
+        made.append(
+            Request(source=some(14), draft=draft, locked=locked, open=opened, banned=banned, options=options)
+        )
     return made
 
 
