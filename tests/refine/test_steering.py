@@ -204,6 +204,12 @@ def test_placeholders_open_at_a_place_of_the_text() -> None:
     made = plan(Wish(source="x", draft="a dog runs", insert_at={2: 3, 10: 1}), (5,), BPE)
     before = len(BPE.encode("a"))
     assert made.request.open == {before: 3, len(made.request.draft): 1}
+    # Before a space and behind it is one gap.
+    both = plan(Wish(source="x", draft="a dog runs", insert_at={1: 1, 2: 3}), (5,), BPE)
+    assert both.request.open == {before: 4}
+    pieces = plan(Wish(source="x", draft="the run", insert_at={3: 1, 4: 1}), (5,), PIECES)
+    assert pieces.request.open == {1: 2}
+    assert plan(Wish(source="x", draft="a", insert_at={0: 0}), (5,), BPE).request.open == {0: 0}
 
 
 @pytest.mark.parametrize(

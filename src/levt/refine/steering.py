@@ -4,6 +4,7 @@ A kept text becomes tokens that are locked (none may go) and glued (nothing may 
 in tokens. That it survives in the decoded text is for ``guard`` to see to, when all is done.
 """
 
+from collections import Counter
 from dataclasses import dataclass
 
 from levt.errors import InputError
@@ -50,10 +51,12 @@ def plan(wish: Wish, source: Tokens, tokenizer: Tokenizer) -> Plan:
     required, words, must_not = (tuple(dict.fromkeys(map(look.shown, parts))) for parts in wanted)
     _refuse_conflicts(required + words, must_not, kept + [p for p in terms if p], crossed, text)
 
-    asked = {look.before_space(look.moved(at)): count for at, count in wish.insert_at.items()}
+    asked = [(look.before_space(look.moved(at)), count) for at, count in wish.insert_at.items()]
     protected = [look.with_space(p) for p in kept + [p for p in terms if p]]
     gone = [look.with_space(p) for p in crossed]
-    draft, before = encode_cut(tokenizer, text, [*asked, *(b for p in protected + gone for b in p)])
+    draft, before = encode_cut(
+        tokenizer, text, [*(at for at, _ in asked), *(b for p in protected + gone for b in p)]
+    )
     locked, glued, drop = ([False] * len(draft) for _ in range(3))
     for start, end in protected:
         for i in range(before[start], before[end]):
@@ -77,6 +80,10 @@ def plan(wish: Wish, source: Tokens, tokenizer: Tokenizer) -> Plan:
             continue
         start, end = look.with_space(place)
         owners[before[start] : before[end]] = [number] * (before[end] - before[start])
+    # Places on both sides of a space are one gap, and so are those inside a given piece.
+    opened = Counter[int]()
+    for at, count in asked:
+        opened[before[at]] += count
     usual = look.banned(forbidden)
     usual += [tuple(draft[before[a] : before[b]]) for a, b in gone if text[a:b].strip() in forbidden]
     request = Request(
@@ -85,7 +92,7 @@ def plan(wish: Wish, source: Tokens, tokenizer: Tokenizer) -> Plan:
         locked=tuple(locked),
         glued=tuple(glued),
         drop=tuple(drop),
-        open={before[at]: count for at, count in asked.items()},
+        open=dict(opened),
         banned=tuple(dict.fromkeys(sequence for sequence in usual if UNK not in sequence)),
         options=wish.options,
     )
