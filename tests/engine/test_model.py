@@ -160,6 +160,7 @@ def test_a_long_source_goes_in_parts(model: levt.Model) -> None:
             InputError, match=r"the source has \d+ tokens with its boundaries, the model can read 64"
         ):
             model.translate(text, **refused)
+    assert model.refine(text, draft=" ").text == result.text, "a blank draft is none"
     with pytest.raises(InputError, match="the source has"):
         model.refine(text, draft="x")
     with pytest.raises(InputError, match="the draft has"):

@@ -69,8 +69,9 @@ def prepare(wish: Wish, engine: Engine) -> list[Job]:
 def _jobs(wish: Wish, engine: Engine, lead: str | None = None) -> list[Job]:
     """The jobs of a text or of one of its sentences."""
     tokenizers, positions = engine.tokenizers, engine.config.max_length
-    sources = source_parts(wish.source, tokenizers.source, positions, whole=bool(wish.steered or wish.draft))
-    if not wish.steered and not wish.draft.strip():
+    plain = not wish.steered and not wish.draft.strip()
+    sources = source_parts(wish.source, tokenizers.source, positions, whole=not plain)
+    if plain:
         requests = [(part, Request(source=tokens, options=wish.options)) for part, tokens in sources]
         return [
             Job(part, Plan(request=request, reread=wish.options.reread, lead=" " if i else lead))
