@@ -187,6 +187,8 @@ def test_siblings(shell: Shell, tmp_path: Path) -> None:
     assert out.count(b"\n") == 3
     _, err = shell("A dog", "translate", "--model", str(writer), "--drop", "x", status=2)
     assert "cannot be steered" in err
+    _, err = shell("A dog", "translate", "--model", str(writer), "--keep", "x", "--beam", "2", status=2)
+    assert "cannot be steered" in err
     _, err = shell("A dog", "translate", "--model", str(writer), "--max-iterations", "3", status=2)
     assert "unknown setting 'max_iterations'" in err
 

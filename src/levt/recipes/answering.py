@@ -90,7 +90,8 @@ class Answers:
         asked, model = self.asked, self.model
         steered = asked.keep or asked.has_terms or asked.drop or asked.ordered or self.teacher
         if model.kind == "levt" or steered:
-            options = taken(Options, asked.settings, kind=model.kind)
+            # Whoever cannot be steered says so, whatever else is set.
+            options = taken(Options, asked.settings if model.kind == "levt" else {}, kind=model.kind)
             return model.run((self._wish(row, options) for row in rows), teacher=self.teacher)
         plain = map(self._unsteered, rows)
         if asked.verb == "translate":
