@@ -147,7 +147,10 @@ def test_where_a_teacher_fails_the_reference_stays_and_is_counted(
     assert sum(counted.values()) >= 5
 
 
-@pytest.mark.parametrize("kind", ["autoregressive", "recurrent", "levt", "post-editing"])
+KINDS = ["autoregressive", "recurrent", "levt", "post-editing", "masked", "denoising", "insertion"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_teacher(kind: str, corpus: Path, teachers: Any, tmp_path: Path) -> None:
     """The targets are what the model writes for the sources, read again by the tokenizer."""
     settings = Distillation(beam=2, shard=9)
@@ -157,20 +160,22 @@ def test_every_kind_of_teacher(kind: str, corpus: Path, teachers: Any, tmp_path:
     if kind in ("levt", "post-editing"):
         options = {"beam": 2} if kind == "post-editing" else {}
         results = model.refine(sources, draft=drafts, **options)
-    else:
+    elif kind in ("autoregressive", "recurrent"):
         results = model.translate(sources, beam=2)
+    else:
+        results = model.translate(sources, **({"length_beam": 2} if kind == "masked" else {}))
     tokenizer = Tokenizer.load(corpus / "tokenizer.json")
     store = Store.open(tmp_path / "out" / "train")
     taken = 0
     for i, result in enumerate(results):
         tokens = tokenizer.encode(result.text)
-        unfinished = result.stopped == "limit" and kind != "levt"
+        unfinished = result.stopped == "limit" and kind in ("autoregressive", "recurrent", "post-editing")
         if not tokens or unfinished:
             tokens = tokenizer.encode(references[i])
         else:
             taken += 1
         assert store.target(i).tolist() == tokens
-    assert taken > 0 or kind == "recurrent", "hardly trained, it does not come to an end"
+    assert taken > 0 or kind in ("recurrent", "insertion"), "hardly trained, they do not end, or begin"
 
 
 def test_a_levt_teacher_may_write_from_nothing(corpus: Path, teachers: Any, tmp_path: Path) -> None:

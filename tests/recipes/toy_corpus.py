@@ -8,7 +8,7 @@ from typing import Any
 from levt.data.preparation import Preparation
 from levt.data.prepare import prepare
 from levt.data.read import corpora
-from levt.policy.config import AutoregressiveConfig, LevTConfig, PostEditingConfig, RecurrentConfig
+from levt.policy.config import CONFIGS, RecurrentConfig
 from levt.recipes.experiment import UNKNOWN, AnyConfig, Experiment
 from levt.text.tokenizer import Tokenizer
 from levt.training.config import TrainingConfig
@@ -69,11 +69,8 @@ def toy_model(kind: str, **fields: Any) -> AnyConfig:
             k: TINY[k] for k in ("source_vocabulary", "target_vocabulary", "width", "max_length", "dropout")
         }
         return RecurrentConfig(**{**sizes, **fields})
-    make = {"levt": LevTConfig, "autoregressive": AutoregressiveConfig, "post-editing": PostEditingConfig}[
-        kind
-    ]
     more = {"max_count": 20} if kind == "levt" else {}
-    return make(**{**TINY, **more, **fields})
+    return CONFIGS[kind](**{**TINY, **more, **fields})
 
 
 def toy_experiment(corpus: Path, out: Path, kind: str = "levt", **fields: Any) -> Experiment:

@@ -14,13 +14,13 @@ class Distillation:
     """How a teacher writes."""
 
     beam: int = 4
-    """Hypotheses of a teacher that writes from left to right; 1 is greedy."""
+    """Hypotheses of a teacher that writes from left to right, 1 is greedy; lengths that a masked one tries."""
     length_penalty: float = 1.0
-    """Its α: the log-probability is divided by length^α."""
+    """α of one that writes from left to right: the log-probability is divided by length^α."""
     max_iterations: int = 10
-    """Most iterations of a LevT teacher."""
+    """Most iterations of any other teacher."""
     empty_gap_penalty: float = 0.0
-    """Its γ."""
+    """γ of LevT and of the Insertion Transformer."""
     from_scratch: bool = False
     """Whether a LevT teacher writes from nothing even where the corpus has drafts."""
     shard: int = 1_000

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ from levt.policy.folder import Tokenizers
 from levt.recipes.distillation import Distillation
 from levt.recipes.experiment import as_input
 from levt.recipes.shards import Shards
+from levt.refine.decoders import options_of
+from levt.refine.options import Options
 
 TRAIN = "train"
 EMPTY, UNFINISHED, TOO_LONG, UNREADABLE = "empty", "unfinished", "too long", "unreadable source"
@@ -70,13 +72,9 @@ class Writer:
                     f"the {side} of the corpus is cut into given pieces, and the teacher has others",
                     hint="prepare the corpus with the teacher's tokenizer.json",
                 )
-        if model.kind == "levt":
-            self.options: dict[str, Any] = {
-                "max_iterations": settings.max_iterations,
-                "empty_gap_penalty": settings.empty_gap_penalty,
-            }
-        else:
-            self.options = {"beam": settings.beam, "length_penalty": settings.length_penalty}
+        known = [one.name for one in fields(Options if model.kind == "levt" else options_of(model.kind))]
+        wanted = {**vars(settings), "length_beam": settings.beam}
+        self.options: dict[str, Any] = {name: value for name, value in wanted.items() if name in known}
         edits = model.kind == "post-editing" or (model.kind == "levt" and not settings.from_scratch)
         if model.kind == "post-editing" and not store.has_draft:
             raise ConfigError("a post-editing teacher reads drafts, and this corpus has none")
@@ -135,7 +133,8 @@ class Writer:
         target = self.tokenizers.target
         # As the tokenizer would cut the text: what the student is asked to write must be what it would read.
         tokens = list(result.tokens) if target.by_pieces else target.encode(result.text)
-        if result.stopped == "limit" and self.model.kind != "levt":
+        # Who writes from left to right has not come to the end; all others have written all of a text.
+        if result.stopped == "limit" and "beam" in self.options:
             return None, UNFINISHED
         return (tokens, None) if len(tokens) + 2 <= self.longest else (None, TOO_LONG)
 
