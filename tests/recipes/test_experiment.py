@@ -178,6 +178,16 @@ def test_a_corpus_that_does_not_fit_is_refused_before_any_work(triples: Path, tm
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("wrong", [{"dev_limit": 0}, {"beam": 0}, {"times": 0}, {"device": "gpu"}])
+def test_what_would_fail_at_the_first_validation_is_refused_at_once(
+    wrong: dict[str, Any], corpus: Path, tmp_path: Path
+) -> None:
+    [name] = wrong
+    with pytest.raises(ConfigError, match=f"{name} must be"):
+        run(toy_experiment(corpus, tmp_path / "run", "autoregressive", **wrong))
+    assert not (tmp_path / "run").exists()
+
+
 def test_without_a_dev_set_the_last_model_is_the_best(corpus: Path, tmp_path: Path) -> None:
     import shutil
 

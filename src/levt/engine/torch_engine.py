@@ -120,15 +120,20 @@ class TorchEngine:
 
 def load(folder: Path, device: str | None = None, dtype: str | None = None) -> TorchEngine:
     """Read a model folder; by default onto the GPU in bfloat16 where there is one, else the CPU in float32."""
-    chosen = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        where = torch.device(chosen)
-    except RuntimeError as error:
-        raise ConfigError(f"device must be cpu, cuda or cuda:N, got {chosen!r}") from error
-    if where.type == "cuda" and not torch.cuda.is_available():
-        raise ConfigError(f"device is {chosen!r}, but torch sees no GPU", hint="--device cpu")
+    where = device_named(device or ("cuda" if torch.cuda.is_available() else "cpu"))
     precision = dtype or ("bfloat16" if where.type == "cuda" else "float32")
     if precision not in DTYPES:
         raise ConfigError(f"dtype must be one of {', '.join(DTYPES)}, got {precision!r}")
     loaded = load_folder(folder, device=where, dtype=DTYPES[precision])
     return TorchEngine(loaded.model, loaded.tokenizers)
+
+
+def device_named(name: str) -> torch.device:
+    """A device that is there, by its name."""
+    try:
+        where = torch.device(name)
+    except RuntimeError as error:
+        raise ConfigError(f"device must be cpu, cuda or cuda:N, got {name!r}") from error
+    if where.type == "cuda" and not torch.cuda.is_available():
+        raise ConfigError(f"device is {name!r}, but torch sees no GPU", hint="--device cpu")
+    return where

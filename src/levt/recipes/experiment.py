@@ -17,7 +17,7 @@ from levt.data.prepare import load_tokenizers
 from levt.data.store import Store
 from levt.engine.batching import Budget
 from levt.engine.model import Model
-from levt.engine.torch_engine import TorchEngine
+from levt.engine.torch_engine import TorchEngine, device_named
 from levt.errors import ConfigError, raise_all
 from levt.evaluation.metrics import metric
 from levt.evaluation.scorers import Tokenize
@@ -90,7 +90,11 @@ class Experiment:
     """Name of the model in its card."""
 
     def __post_init__(self) -> None:
-        problems = [] if self.times >= 1 else [f"times must be at least 1, got {self.times}"]
+        problems = [
+            f"{name} must be at least 1, got {getattr(self, name)}"
+            for name in ("times", "beam", "dev_limit")
+            if getattr(self, name) < 1
+        ]
         if self.repair and not (isinstance(self.model, LevTConfig) and self.roll_in.drafts.made):
             problems.append("repair is for LevT with made-up drafts: say their shares (roll_in.drafts)")
         raise_all(ConfigError, "experiment", problems)
@@ -106,6 +110,7 @@ def run(experiment: Experiment, *, stay: bool = False) -> Standing:
 
     Where several processes train together and will do so again, they must ``stay`` together.
     """
+    device_named(experiment.where)  # now, not when the corpus has been read
     tokenizers = Tokenizers(*load_tokenizers(experiment.corpus))
     store = training_store(experiment)
     if World.told().local_rank == 0:
