@@ -1,6 +1,8 @@
 """Pieces of work: each is done once, by one process at a time, and half a piece does not count."""
 
 import json
+import os
+import socket
 from pathlib import Path
 
 import pytest
@@ -107,3 +109,21 @@ def test_a_folder_where_something_went_wrong_stays(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError), shared(tmp_path / "work"):
         (tmp_path / "work" / "absent").read_bytes()
     assert (tmp_path / "work").exists()
+
+
+def test_two_machines_may_write_one_file_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In containers processes have the same number: what another one writes meanwhile is another file."""
+    path, sync = tmp_path / "note.json", os.fsync
+
+    def meanwhile(descriptor: int) -> None:
+        sync(descriptor)
+        monkeypatch.setattr(os, "fsync", sync)
+        monkeypatch.setattr(socket, "gethostname", lambda: "the other")
+        write_whole(path, "theirs")
+        assert json.loads(path.read_text("utf-8")) == "theirs"
+
+    monkeypatch.setattr(os, "fsync", meanwhile)
+    monkeypatch.setattr(socket, "gethostname", lambda: "this one")
+    write_whole(path, "ours")
+    assert json.loads(path.read_text("utf-8")) == "ours"
+    assert [one.name for one in tmp_path.iterdir()] == [path.name]

@@ -11,7 +11,6 @@ Run the command again to go on. Several commands, of several machines that share
 import hashlib
 import json as json_module
 import os
-import socket
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +23,7 @@ from levt.recipes.answering import Answering, Answers, Row
 from levt.recipes.distillation import Progress
 from levt.recipes.shard_formats import Broken, Record, format_of
 from levt.recipes.shard_plan import MANIFEST, Piece
-from levt.recipes.shards import Pieces, trouble_told, write_whole
+from levt.recipes.shards import Pieces, this_process, trouble_told, write_whole
 from levt.recipes.workers import Local, Runner, Work
 
 NOTES = ".levt"
@@ -108,8 +107,7 @@ class LineShards(Pieces):
                 broken[0] += isinstance(record, Broken)
                 yield record, result
 
-        # Unlike the number of a process, this is of one process alone among all machines.
-        partial = self.folder / f".{planned.name}.{socket.gethostname()}.{os.getpid()}"
+        partial = self.folder / f".{planned.name}.{this_process()}"
         try:
             with partial.open("wb") as file:
                 count = format_of(planned.parts["source"].file).write(file, counted(), json=json)

@@ -11,6 +11,7 @@ Every process does the same: take a piece that nobody holds, until all are finis
 import json
 import os
 import shutil
+import socket
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -182,9 +183,14 @@ def held(lock: Path, *, wait: bool = False) -> Iterator[bool]:
         yield True
 
 
+def this_process() -> str:
+    """A name for this process that no other has, of whatever machine: in containers all have the same number."""
+    return f"{socket.gethostname()}.{os.getpid()}"
+
+
 def write_whole(path: Path, value: Any, *, indent: int | None = None) -> None:
     """Write JSON so that it is on the disk, whole, or not there under this name."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    partial = path.with_name(f".{path.name}.{this_process()}")
     try:
         with partial.open("w", encoding="utf-8") as file:
             json.dump(value, file, indent=indent, ensure_ascii=False)
