@@ -18,6 +18,7 @@ from pathlib import Path
 
 from levt.data.folder import new_folder
 from levt.data.lines import Lines
+from levt.data.one_line import one_line
 from levt.errors import ConfigError, InputError, StoreError
 from levt.recipes.black_boxes import answered, open_black_box
 from levt.recipes.black_boxes.side_by_side import translated
@@ -25,8 +26,6 @@ from levt.recipes.black_boxes.side_by_side import translated
 VERSION = 1
 SOURCE, DRAFT, TARGET = "source.txt", "draft.txt", "target.txt"
 NOTE = "synthesis.json"
-BREAKS = dict.fromkeys(map(ord, "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"), " ")
-"""Everything that some reader takes for the end of a line, made a space in drafts."""
 Progress = Callable[[int, int], None]
 
 
@@ -123,7 +122,7 @@ def write_drafts(
             if done < total:
                 for asked, answers in translated(chunks, opened, settings.processes):
                     checked = answered(settings.black_box, asked, answers)
-                    file.write("".join(f"{text.translate(BREAKS)}\n" for text in checked).encode())
+                    file.write("".join(f"{one_line(text)}\n" for text in checked).encode())
                     file.flush()
                     os.fsync(file.fileno())
                     done += len(checked)
