@@ -10,6 +10,7 @@ import pytest
 import sacrebleu
 
 from levt.cli import main
+from levt.cli.evaluate import read
 
 SOURCE = ["Two cats sleep on the sofa.", "The window is open.", "Rain falls."]
 REFERENCE = ["Zwei Katzen schlafen auf dem Sofa.", "Das Fenster ist offen.", "Regen fällt."]
@@ -86,10 +87,19 @@ def test_confidence_and_chosen_metrics(files: dict[str, str], capsys: pytest.Cap
 def test_hypotheses_from_stdin(
     files: dict[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = io.TextIOWrapper(io.BytesIO("\r\n".join(REFERENCE).encode()), encoding="utf-8")
-    monkeypatch.setattr("sys.stdin", text)
-    rows = evaluated(capsys, "--hypothesis", "-", "--reference", files["reference"])
-    assert rows["-"]["TER"]["value"] == 0
+    def typed(text: str) -> None:
+        stdin = io.TextIOWrapper(io.BytesIO(text.encode()), encoding="utf-8")
+        monkeypatch.setattr("sys.stdin", stdin)
+
+    for mark in ("", "\ufeff"):
+        typed(mark + "\r\n".join(REFERENCE))
+        rows = evaluated(capsys, "--hypothesis", "-", "--reference", files["reference"])
+        assert rows["-"]["TER"]["value"] == 0
+        assert rows["-"]["chrF2"]["value"] == 100
+    typed("\n")
+    assert read(Path("-")) == [""]
+    typed("")
+    assert read(Path("-")) == []
     assert "only one file can be -" in failed(capsys, "--hypothesis", "-", "--reference", "-")
 
 

@@ -13,16 +13,17 @@ UTF_8 = "files hold text in UTF-8, one sentence per line; `iconv -t UTF-8` conve
 
 def read(path: Path) -> list[str]:
     """The lines of a file, or of stdin for ``-``; one that is no text is an error."""
-    from levt.data.lines import Lines
+    from levt.data.lines import MARK, Lines
 
     if str(path) == "-":
         try:
-            text = sys.stdin.buffer.read().decode("utf-8").removesuffix("\n")
+            text = sys.stdin.buffer.read().removeprefix(MARK).decode("utf-8")
         except UnicodeDecodeError as error:
             raise InputError(
                 f"stdin is not UTF-8 ({error.reason} at byte {error.start})", hint=UTF_8
             ) from None
-        return [line.removesuffix("\r") for line in text.split("\n")] if text else []
+        *ended, last = text.split("\n")
+        return [line.removesuffix("\r") for line in (*ended, *([last] if last else []))]
     texts = []
     for line in Lines(path, max_bytes=1 << 20):
         if line.problem is not None:
