@@ -43,3 +43,12 @@ def test_as_many_drafts_as_sources(
     with pytest.raises(SystemExit):
         main(args)
     assert f"1  {tmp_path / 'dev.mt'}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("more", [["--metric", "chrf"], ["--tokenize", "char"], ["--penalties", "1"]])
+def test_what_decides_about_drafts_cannot_be_chosen(
+    more: list[str], args: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([*args, *more])
+    assert f"{more[0]} is for γ" in capsys.readouterr().err

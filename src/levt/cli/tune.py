@@ -9,13 +9,16 @@ from levt.evaluation.scorers import MetricName, Tokenize
 if TYPE_CHECKING:
     from levt.engine.model import Model
 
+PENALTIES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0)
+METRIC: MetricName = "bleu"
+
 
 def tune(
     model: ModelName,
     dev: tuple[Path, Path],
     draft: Maybe[Path] = None,
-    penalties: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0),
-    metric: MetricName = "bleu",
+    penalties: tuple[float, ...] = PENALTIES,
+    metric: MetricName = METRIC,
     tokenize: Maybe[Tokenize] = None,
     batch_size: int = 64,
     device: Maybe[str] = None,
@@ -48,9 +51,20 @@ def tune(
 
     from levt.cli._model import open_model
     from levt.cli.evaluate import check_lines, read
+    from levt.errors import ConfigError
     from levt.evaluation.metrics import metric as metric_of
     from levt.recipes.reproduce.parts.tuning import tune as run
 
+    changed = {
+        "penalties": penalties != PENALTIES,
+        "metric": metric != METRIC,
+        "tokenize": tokenize is not None,
+    }
+    if draft is not None and any(changed.values()):
+        raise ConfigError(
+            f"--{next(name for name, given in changed.items() if given)} is for γ, which --draft does not choose",
+            hint="BLEU and TER decide about drafts, by words between spaces",
+        )
     by = metric_of(metric, tokenize=tokenize)
     files = {path: read(path) for path in (*dev, draft) if path is not None}
     check_lines(files)
