@@ -83,6 +83,9 @@ def test_lines_before_a_bad_one_are_answered(shell: Shell, live: Live) -> None:
     out, err = shell(b"A dog.\nTwo cats.\n" + b"x" * 40_000 + b"\nmore\n", "--server", live.address, status=2)
     assert out.count(b"\n") == 2
     assert err.startswith("error: line 3: ")
+    out, err = shell("A dog.\nTwo cats.\n" + "ä" * 999, "--server", live.address, status=2)
+    assert out.count(b"\n") == 2
+    assert err.startswith("error: line 3: a word of 999 characters")
     out, err = shell(b"A dog.\n\xff\n", "--server", live.address, status=2)
     assert out.count(b"\n") == 1
     assert "line 2: it is not UTF-8" in err
@@ -90,6 +93,11 @@ def test_lines_before_a_bad_one_are_answered(shell: Shell, live: Live) -> None:
 
 def test_what_is_for_the_server_to_decide(shell: Shell, live: Live) -> None:
     assert "--beam is not for a server" in shell("a\n", "--server", live.address, "--beam", "3", status=2)[1]
+    assert (
+        "--skip-broken is not for a server"
+        in shell("a\n", "--server", live.address, "--skip-broken", status=2)[1]
+    )
+    assert "--token-file is for a server" in shell("a\n", "--token-file", "token", status=2)[1]
     assert "there is no model" in shell("a\n", "--server", live.address, "--model", "other", status=2)[1]
     assert "http://HOST:PORT" in shell("a\n", "--server", "ftp://here", status=2)[1]
     found = shell("a\n", "--server", live.address, "--max-iterations", "99", status=2)[1]

@@ -70,7 +70,8 @@ def translate(
                      "teacher": teacher, "beam": beam, "n_best": n_best, "length_penalty": length_penalty,
                      "length_beam": length_beam, "input": folders.input or None,
                      "output": folders.output, "processes": folders.processes,
-                     "ray-address": folders.ray_address}  # fmt: skip
+                     "ray-address": folders.ray_address,
+                     "skip_broken": folders.skip_broken or None}  # fmt: skip
         translate_remotely(
             server, token_file, model=None if model == DEFAULT else model, json=json, keep=keep, terms=terms,
             ordered=ordered, drop=drop, batch_size=batch_size, max_iterations=max_iterations,
@@ -78,6 +79,10 @@ def translate(
         )  # fmt: skip
         return
     from levt.cli._answer import answer
+    from levt.errors import ConfigError
+
+    if token_file is not None:
+        raise ConfigError("--token-file is for a server", hint="--server http://HOST:PORT")
 
     answer(
         "translate",

@@ -231,7 +231,8 @@ class Batches:
             found = _results(self.client.ask("POST", "/v1/translate", body), len(items), self.client.url)
         except InputError as error:
             if len(items) == 1:
-                return [], error
+                # Which of its texts the server means is no news, and not the number that the caller knows it by.
+                return [], InputError(error.message.removeprefix("text 1: "), hint=error.hint)
             middle = len(items) // 2
             first, trouble = self.answer(items[:middle])
             if trouble is not None:
