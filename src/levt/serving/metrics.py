@@ -22,7 +22,6 @@ class Metrics:
             ["path"],
             registry=registry,
         )
-        self.problems = Counter("levt_problems", "Answers that are errors.", ["type"], registry=registry)
         self.texts = Counter(
             "levt_texts", "Texts, or parts of texts, refined.", ["stopped"], registry=registry
         )
