@@ -12,6 +12,7 @@ from levt.data.read import corpora
 from levt.data.store import Store
 from levt.data.write import StoreWriter
 from levt.errors import ConfigError, InputError, StoreError
+from levt.text.normalise import Normalisation
 from levt.text.tokenizer import Tokenizer
 
 SOURCE = [f"The {animal} number {i} sleeps." for i in range(40) for animal in ("dog", "cat", "crow")]
@@ -101,6 +102,11 @@ def test_given_tokenizers_are_used(tmp_path: Path) -> None:
     prepare(tmp_path / "out", {"dev": dev}, SMALL, tokenizer=theirs, source_tokenizer=ours)
     assert load_tokenizers(tmp_path / "out") == (ours, theirs)
     assert Store.open(tmp_path / "out" / "dev").target(0).tolist() == [5, 6, 3, 3, 3]
+    folded = Preparation(normalisation=Normalisation(lowercase=True))
+    with pytest.raises(ConfigError, match="in its own way"):
+        prepare(tmp_path / "other", {"dev": dev}, folded, tokenizer=ours)
+    with pytest.raises(ConfigError, match="need two tokenizers"):
+        prepare(tmp_path / "other", {"dev": dev}, Preparation(separate=True), tokenizer=ours)
 
 
 def test_skipped_lines_are_counted(tmp_path: Path) -> None:

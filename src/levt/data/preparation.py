@@ -24,7 +24,7 @@ class Preparation:
     separate: bool = False
     """Whether source and target have a vocabulary each."""
     normalisation: Normalisation = field(default_factory=Normalisation)
-    """What is made equal in the text."""
+    """What is made equal in the text; a given tokenizer has its own."""
     max_length: int = 512
     """Longest source, draft or target for training, in tokens with boundaries; longer ones are skipped."""
     strict: bool = False

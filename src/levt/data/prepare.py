@@ -20,6 +20,7 @@ from levt.data.read import Corpus
 from levt.data.sample import sample
 from levt.data.split import Split, watched
 from levt.errors import ConfigError, InputError, StoreError
+from levt.text.normalise import Normalisation
 from levt.text.tokenizer import Tokenizer
 
 TOKENIZER = "tokenizer.json"
@@ -48,6 +49,15 @@ def prepare(
         raise InputError("there is nothing to prepare", hint="give at least --train SOURCE TARGET")
     if tokenizer is None and source_tokenizer is not None:
         raise ConfigError("a source tokenizer was given without one for the target")
+    if tokenizer is not None and settings.normalisation != Normalisation():
+        raise ConfigError(
+            "a given tokenizer normalises text in its own way",
+            hint="--form, --lowercase and --collapse-spaces are for learning one",
+        )
+    if tokenizer is not None and settings.separate and source_tokenizer is None:
+        raise ConfigError(
+            "separate vocabularies need two tokenizers, one was given", hint="--source-tokenizer FILE"
+        )
     if tokenizer is None and TRAIN not in splits:
         raise InputError(
             "a vocabulary can only be learnt from training data", hint="give --train or --tokenizer"
