@@ -184,6 +184,7 @@ def at(*path: Any, to: Any) -> Callable[[dict[str, Any]], None]:
         ),
         (at("iterations", 0, "fill_probs", to=[1.5]), "fill_probs must lie between 0 and 1, got 1.5"),
         (at("iterations", 0, "fill_probs", to=[float("nan")]), "must be a finite number, got nan"),
+        (at("iterations", 0, "fill_probs", to=[10**400]), "must be a finite number, got 1000"),
         (at("iterations", 0, "drop_probs", to=[1.0]), "drop_probs must have 2 numbers, like drop, got 1"),
         (
             at("iterations", 0, "drop_probs", to=None),

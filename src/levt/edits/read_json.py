@@ -3,13 +3,15 @@
 Knows nothing of edits. ``where`` is the path of the value, as in ``iterations[2].script.drop``.
 """
 
-import math
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from levt.errors import InputError, raise_all
 
 T = TypeVar("T")
+LARGEST = sys.float_info.max
+"""Not a number is not below it, and JSON has whole numbers that are above it."""
 
 
 def read_object(
@@ -62,7 +64,7 @@ def read_ints(value: Any, where: str) -> tuple[int, ...]:
 def read_floats(value: Any, where: str) -> tuple[float, ...]:
     """A JSON array of finite numbers; 1 is accepted for 1.0, because JavaScript writes it so."""
     for i, item in enumerate(read_list(value, where)):
-        if not isinstance(item, int | float) or isinstance(item, bool) or not math.isfinite(item):
+        if not isinstance(item, int | float) or isinstance(item, bool) or not abs(item) <= LARGEST:
             raise InputError(f"{where}[{i}] must be a finite number, got {shown(item)}")
     return tuple(float(item) for item in value)
 
