@@ -3,6 +3,7 @@
 import gzip
 import json
 import lzma
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -142,6 +143,23 @@ def test_unequal_line_counts(tmp_path: Path, source: bytes, target: bytes) -> No
     counts = [len(data.splitlines()) for data in (source, target)]
     with pytest.raises(InputError, match=f"s has {counts[0]}, .*t has {counts[1]}"):
         list(Corpus(paths, layout="parallel").records(Policy()))
+
+
+@pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="pipes have no names here")
+def test_unequal_line_counts_of_pipes() -> None:
+    readers = []
+    for data in (b"a\nb\nc\n", b"a\n"):
+        reader, writer = os.pipe()
+        os.write(writer, data)
+        os.close(writer)
+        readers.append(reader)
+    try:
+        paths = [Path(f"/dev/fd/{reader}") for reader in readers]
+        with pytest.raises(InputError, match=f"/dev/fd/{readers[0]} has 3, /dev/fd/{readers[1]} has 1"):
+            list(Corpus(paths, layout="parallel").records(Policy()))
+    finally:
+        for reader in readers:
+            os.close(reader)
 
 
 def test_missing_files_and_odd_numbers(tmp_path: Path) -> None:

@@ -98,22 +98,22 @@ class Corpus:
                 skipped[reason] += 1
 
     def _aligned(self) -> Iterator["_Row"]:
-        for rows in zip_longest(*self._readers):
+        readers = [iter(reader) for reader in self._readers]
+        for before, rows in enumerate(zip_longest(*readers)):
             if None in rows:
-                self._uneven()
+                # What is left is counted on the spot: a pipe cannot be read again.
+                rest = zip(readers, rows, strict=True)
+                self._uneven([before + (row is not None) + sum(1 for _ in one) for one, row in rest])
             path, bad = next(
                 ((path, row) for path, row in zip(self.files, rows, strict=True) if row.problem),
                 (self.files[0], rows[0]),
             )
             yield _Row(rows[0].number, path, bad.problem, tuple(row.text for row in rows))
 
-    def _uneven(self) -> None:
-        counts = []
-        for path in self.files:
-            count = sum(1 for _ in Lines(path, max_bytes=1 << 16))
-            counts.append(f"{path} has {count}")
+    def _uneven(self, counts: Sequence[int]) -> None:
+        listed = ", ".join(f"{path} has {count}" for path, count in zip(self.files, counts, strict=True))
         raise InputError(
-            f"the files do not have the same number of lines: {', '.join(counts)}",
+            f"the files do not have the same number of lines: {listed}",
             hint="parallel files need one sentence a line, and line i of each must belong together",
         )
 
