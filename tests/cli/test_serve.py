@@ -14,6 +14,7 @@ from levt.cli.serve import read_token
 from levt.errors import ConfigError
 from levt.policy import hub
 from levt.serving.client import Client
+from levt.serving.gate import Gate
 from tiny_models import save_tiny
 
 
@@ -112,3 +113,26 @@ def test_who_lets_others_in_without_a_token_is_told_so(
             assert "levt listens on http://127.0.0.1:" in err
     finally:
         torch.set_num_threads(threads)
+
+
+def test_it_answers_to_the_address_that_it_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+
+    class Begun:
+        def run(self, sockets: object) -> None:
+            pass
+
+    def made(gate: Gate, begun: object) -> Begun:
+        found.append(gate.hosts)
+        return Begun()
+
+    monkeypatch.setattr("levt.serving.server.make_server", made)
+    threads, flags = torch.get_num_threads(), ["--device", "cpu", "--port", "0"]
+    try:
+        for more in ([], ["--allow-host", "Example.org"]):
+            main(["serve", str(save_tiny(tmp_path / "small")), *flags, "--host", "0.0.0.0", *more])
+    finally:
+        torch.set_num_threads(threads)
+    everybody, some = found
+    assert everybody is None
+    assert some >= {"127.0.0.1", "localhost", "example.org"}

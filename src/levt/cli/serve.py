@@ -92,7 +92,7 @@ def serve(
     service = Service(loaded, served_name(model), limits, budget, threads)
     local = host in LOCAL
     # On loopback only the names of this machine are answered to: a page that makes its own name point here is not.
-    hosts = (*LOCAL, *allow_host) if local else ((host, *allow_host) if allow_host else None)
+    hosts = (*LOCAL, host, *allow_host) if local or allow_host else None
     if not local and token is None:
         print(
             f"anyone who can reach {host} can use this server; --token-file asks for a token", file=sys.stderr
