@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from levt.cli import main
+from levt.convert.compact import compact
 from levt.engine.model import load
 from levt.policy.inspection import inspect_folder
 from tiny_models import save_tiny
@@ -32,6 +33,13 @@ def test_the_copy_is_smaller_whole_and_runs(
     # Weights are random here, so decisions are close calls: what must be the same is that it runs, again and again.
     assert [r.text for r in new.translate(texts)] == [r.text for r in load(small).translate(texts)]
     assert len(old.translate(texts)) == 3
+
+
+def test_a_model_may_take_its_own_place(tmp_path: Path) -> None:
+    folder = save_tiny(tmp_path / "model")
+    copied = compact(folder, tmp_path / "small")
+    assert compact(folder, folder) == copied
+    assert copied.after < copied.before
 
 
 def test_it_replaces_no_stranger(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

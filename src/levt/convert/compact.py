@@ -30,14 +30,14 @@ class Compacted:
 def compact(folder: Path, out: Path, dtype: StoredDtype = "int8", *, card: str | None = None) -> Compacted:
     """Write a copy of a model folder with weights stored as ``dtype``; the card is copied unless one is given."""
     found = load_folder(folder)
-    old_card = folder / CARD
+    old_card, before = folder / CARD, _size(folder, found.config.files)
     text = card or (old_card.read_text("utf-8") if old_card.is_file() else "")
     save_folder(out, found.model, found.tokenizers, text, dtype=dtype, training=found.config.training)
     kept = load_folder(out)
     pairs = zip(stored_tensors(found.model).values(), stored_tensors(kept.model).values(), strict=True)
     errors = [float((b - a).norm() / a.norm().clamp(min=1e-12)) for a, b in pairs if a.is_floating_point()]
     return Compacted(
-        before=_size(folder, found.config.files),
+        before=before,
         after=_size(out, kept.config.files),
         error=float(torch.tensor(errors).max()) if errors else 0.0,
     )
