@@ -88,7 +88,7 @@ def test_a_box_that_fails_is_an_error_without_traceback(
 
 
 def test_words_apart(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
-    raw = "Ja, gut.\n\nDr. Busch: „Nein“"
+    raw = "\ufeffJa, gut.\r\n\nDr. Busch: „Nein“"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(raw.encode()))))
     main(["synthesize", "words"])
     assert capsysbinary.readouterr().out.decode() == "Ja , gut .\n\nDr. Busch : „ Nein “\n"

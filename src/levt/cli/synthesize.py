@@ -5,6 +5,9 @@ from pathlib import Path
 
 from levt.cli._flags import Maybe
 
+WINDOW = 1024
+"""Lines that are taken from a pipe at a time, at most."""
+
 
 def halves(train: tuple[Path, Path], out: Path, share: float = 0.5, seed: int = 0) -> None:
     """Part a parallel corpus: one half to train a black box, the other to be translated by it.
@@ -89,12 +92,13 @@ def words() -> None:
     from io import BufferedReader
     from typing import cast
 
-    from levt.cli._lines import decoded
+    from levt.cli._lines import decoded, windows
     from levt.errors import InputError
     from levt.recipes.post_editing_words import words_apart
 
     stream = cast(BufferedReader, sys.stdin.buffer)
-    for number, line in enumerate(stream, 1):
+    lines = (line for window in windows(stream.read1, WINDOW) for line in window)
+    for number, line in enumerate(lines, 1):
         try:
             text = decoded(line)
         except InputError as error:
