@@ -156,3 +156,10 @@ def test_a_cancelled_ticket_frees_its_place_at_once() -> None:
     scheduler.submit([third])
     scheduler.remove(first)
     assert scheduler.admit() == [third]
+
+
+def test_more_than_can_ever_wait_is_too_much_and_not_too_early() -> None:
+    scheduler = Scheduler(rows=1, tokens=100, queue=2)
+    with pytest.raises(Problem, match="3 texts or parts of texts, at most 2 may wait") as refused:
+        scheduler.submit([Ticket(group="a", size=5) for _ in range(3)])
+    assert refused.value.type == "too_many_texts"

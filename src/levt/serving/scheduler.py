@@ -59,6 +59,13 @@ class Scheduler:
 
     def submit(self, tickets: Sequence[Ticket]) -> None:
         """Queue all of them, or, where the queue has no room for all, none."""
+        if len(tickets) > self.queue:
+            # Waiting would not help.
+            raise Problem(
+                "too_many_texts",
+                f"the request has {len(tickets)} texts or parts of texts, at most {self.queue} may wait",
+                hint="send them in several requests",
+            )
         if self.waiting + len(tickets) > self.queue:
             raise Problem(
                 "queue_full",
