@@ -68,6 +68,8 @@ def test_everything_as_json(files: dict[str, str], capsys: pytest.CaptureFixture
     assert nothing["repeated %"]["value"] > ours["repeated %"]["value"] == 0
     assert nothing["copied %"]["value"] > ours["copied %"]["value"] == 0
     assert all("interval" not in score for score in ours.values())
+    again = evaluated(capsys, "--hypothesis", files["draft"], "--reference", files["reference"], *given)
+    assert again[files["draft"]]["unchanged %"]["value"] == 100
 
 
 def test_confidence_and_chosen_metrics(files: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:

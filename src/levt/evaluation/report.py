@@ -42,7 +42,7 @@ def report(
         if terms is not None:
             use = 100 * term_use(texts, terms)
             scores[name].append(Score(name="terms %", value=use, signature=SIGNATURE))
-        if drafts is not None and texts is not drafts:
+        if drafts is not None and name != DO_NOTHING:
             tokenize = next((metric.tokenize for metric in metrics), None)
             scores[name] += gain(texts, drafts, references[0], tokenize=tokenize).scores()
     return [Row(name=name, scores=tuple(found)) for name, found in scores.items()]
