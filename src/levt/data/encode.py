@@ -122,7 +122,7 @@ _OURS: list[Encoder] = []
 def _begin(encoder: Encoder) -> None:
     # Each process has one core: the threads of the tokenizers would only be in each other's way.
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    threading.Thread(target=_die_with_the_parent, daemon=True).start()
+    threading.Thread(target=die_with_the_parent, daemon=True).start()
     _OURS[:] = [encoder]
 
 
@@ -130,7 +130,8 @@ def _encode(records: list[Record]) -> Encoded:
     return _OURS[0](records)
 
 
-def _die_with_the_parent() -> None:
+def die_with_the_parent() -> None:
+    """To be run in a thread of a process that is not to outlive the one that started it."""
     parent = parent_process()
     if parent is not None:
         parent.join()

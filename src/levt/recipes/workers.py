@@ -10,13 +10,14 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context
 from multiprocessing.connection import wait
 from multiprocessing.queues import SimpleQueue
 from typing import Protocol, runtime_checkable
 
 import torch
 
+from levt.data.encode import die_with_the_parent
 from levt.errors import ConfigError, LevtError
 from levt.recipes.distillation import Progress
 from levt.recipes.shards import Pieces, trouble_told
@@ -130,7 +131,7 @@ def _run_children(work: Work, processes: int, device: str | None, telling: Telli
 
 def _child(work: Work, device: str | None, threads: int, trouble: "SimpleQueue[LevtError]") -> None:
     """What each process does; it does not outlive the one that started it."""
-    threading.Thread(target=_die_with_the_parent, daemon=True).start()
+    threading.Thread(target=die_with_the_parent, daemon=True).start()
     torch.set_num_threads(threads)
     try:
         with trouble_told(work.pieces.folder):
@@ -140,13 +141,6 @@ def _child(work: Work, device: str | None, threads: int, trouble: "SimpleQueue[L
     except LevtError as error:
         trouble.put(error)
         sys.exit(2)
-
-
-def _die_with_the_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def device_of_this_process(device: str | None) -> str | None:
