@@ -50,10 +50,6 @@ class Padded:
         """Nothing to clean: every place of a padded tensor is always computed."""
         return x
 
-    def grouped(self, copies: int) -> "Padded":
-        """Each ``copies`` neighbouring rows as one."""
-        return self if copies == 1 else Padded(self.real.view(-1, copies * self.longest))
-
     def select(self, rows: Int[Tensor, "r"]) -> "Padded":
         """The layout of some of the rows."""
         restarted = None if self.restarted is None else self.restarted.index_select(0, rows)
