@@ -111,7 +111,7 @@ def _by_noise(engine: Any, parts: Sequence[Part], noise: float, times: int) -> l
 
 
 def best(pool: Sequence[Outcome]) -> Outcome:
-    """The output that the model is surest of, with the iterations and passes of all: they were all made."""
+    """The output that the model is surest of, with the passes of all: they were all made."""
     chosen = max(pool, key=lambda outcome: outcome.score)
     chosen.passes = sum(outcome.passes for outcome in pool)
     return chosen
