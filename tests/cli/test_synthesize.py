@@ -87,6 +87,17 @@ def test_a_box_that_fails_is_an_error_without_traceback(
     assert "error: the command 'false' ended with status 1" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("flag", ["--limit", "--tune-lines"])
+def test_numbers_of_lines_are_at_least_one(
+    flag: str, corpus: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = ["--train", "train.en", "train.de", "--dev", "train.en", "train.de", "--out", "phrases"]
+    with pytest.raises(SystemExit) as stop:
+        main(["blackbox", "train-phrase", *files, flag, "-1"])
+    assert stop.value.code == 2
+    assert f"{flag[2:]} must be at least 1, got -1" in capsys.readouterr().err
+
+
 def test_words_apart(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
     raw = "\ufeffJa, gut.\r\n\nDr. Busch: „Nein“"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(raw.encode()))))

@@ -133,6 +133,11 @@ def test_a_file_is_a_recipe_too(tmp_path: Path) -> None:
             assert recipe(str(tmp_path / name)).name == "mine"
         with pytest.raises(ConfigError, match=r"mine.py has no recipe 'other'"):
             recipe(str(tmp_path / "mine.py:other"))
+    (tmp_path / "asks.py").write_text("def asks(what) -> 'Experiment': ...\n", encoding="utf-8")
+    with pytest.raises(
+        ConfigError, match="the recipe asks cannot be called: missing a required argument: 'what'"
+    ):
+        recipe(str(tmp_path / "asks.py"))
     with pytest.raises(ConfigError, match="does not exist"):
         recipe(str(tmp_path / "absent.py:x"))
     with pytest.raises(ConfigError, match=r"unknown recipe 'multi30k'\nhint: did you mean multi30k-\w+ or "):

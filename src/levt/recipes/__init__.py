@@ -98,7 +98,15 @@ def _from_file(path: Path, function: str) -> "Callable[[], Experiment]":
             f"{path} has no recipe{f' {function!r}' if function else ''}",
             hint="a recipe is a function annotated to return Experiment",
         )
-    return found[wanted]
+    recipe = found[wanted]
+    try:
+        inspect.signature(recipe).bind()
+    except TypeError as error:
+        raise ConfigError(
+            f"{path}: the recipe {recipe.__name__} cannot be called: {error}",
+            hint="a recipe takes no arguments, or has a default for each",
+        ) from None
+    return recipe
 
 
 def _line(error: Exception, path: Path) -> str:
