@@ -149,6 +149,15 @@ def test_other_keys_stay_whatever_they_hold(model: str, tmp_path: Path) -> None:
     assert json.loads(line)["id"] == "\ud800"
 
 
+def test_a_draft_that_is_null_is_none(model: str, tmp_path: Path) -> None:
+    source, known = tmp_path / "a.jsonl", {"source": "A dog.", "draft": None, "terms": None}
+    source.write_text(json.dumps(known) + "\n", encoding="utf-8")
+    run(model, source, tmp_path / "out")
+    [line] = lines(tmp_path / "out" / "a.jsonl")
+    expected = levt.load(model, device="cpu").translate("A dog.").text
+    assert json.loads(line) == {**known, "target": expected}
+
+
 def test_other_work_is_refused(shards: Path, model: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     run(model, shards, out)

@@ -209,7 +209,8 @@ def _records(piece: Piece) -> list[Record]:
 def _row(record: Record) -> Row:
     if isinstance(record, Broken):
         raise record.error
-    return Row(record["source"], record.get("draft", ""), terms_of(record.get("terms", "")))
+    terms = record.get("terms")
+    return Row(record["source"], record.get("draft") or "", terms_of("" if terms is None else terms))
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """JSON lines with the key ``source``, maybe ``draft`` and ``terms``; the result becomes the key ``target``.
 
-So what is written is what ``levt prepare`` reads; other keys stay as they are.
+What is null is not there. So what is written is what ``levt prepare`` reads; other keys stay as they are.
 """
 
 import json as json_module
@@ -45,8 +45,8 @@ def checked(found: Any) -> Record:
     """A record with a source, or a broken one."""
     if not isinstance(found, dict) or not isinstance(found.get("source"), str):
         return Broken(InputError("it has no text under the key 'source'"))
-    if not isinstance(found.get("draft", ""), str):
+    if not isinstance(found.get("draft"), str | None):
         return Broken(InputError(f"its draft must be a text, got {found['draft']!r}"))
-    if any("\ud800" <= c <= "\udfff" for key in ("source", "draft") for c in found.get(key, "")):
+    if any("\ud800" <= c <= "\udfff" for key in ("source", "draft") for c in found.get(key) or ""):
         return Broken(InputError("it has a lone surrogate"))
     return found

@@ -41,8 +41,7 @@ class Parquet:
                 except (OSError, ValueError) as error:
                     raise InputError(f"{path} is damaged: {error}") from error
             before += rows
-        # A column that is there has None where a row has nothing.
-        return [checked({k: v for k, v in row.items() if v is not None or k not in EMPTY}) for row in found]
+        return [checked(row) for row in found]
 
     def write(self, file: BinaryIO, answered: Iterable[tuple[Record, Any]], *, json: bool) -> int:
         """The rows with their targets and, if JSON is asked for, with every edit as the column ``result``."""
@@ -64,7 +63,6 @@ class Parquet:
         return ""
 
 
-EMPTY = ("draft", "terms")
 FORMAT = Parquet()
 
 
