@@ -289,6 +289,7 @@ def test_processes_and_the_command_line(
         (["translate", "--engine", "ray"], "work on shards, not on standard input"),
         (["translate", "--processes", "2"], "work on shards, not on standard input"),
         (["refine", "--model", model], "there are no drafts to refine"),
+        (["refine", *command[1:-1], str(tmp_path / "new")], "a.txt has no drafts to refine"),
         ([*command, "--shard-lines", "0"], "shard-lines must be at least 1, got 0"),
         ([*command, "--processes", "0"], "processes must be at least 1, got 0"),
         ([*command, "--ray-address", "auto"], "--ray-address is for --engine ray"),

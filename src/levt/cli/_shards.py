@@ -76,12 +76,21 @@ def answer_folders(
     import time
 
     from levt.cli._progress import bar
+    from levt.errors import ConfigError
     from levt.recipes.line_shards import answer_shards
+    from levt.recipes.shard_formats import format_of, text
     from levt.recipes.shard_plan import plan
 
     assert folders.output is not None
     files = {field: [str(path)] for field, path in beside.items() if path is not None}
     pieces = plan(folders.input, beside=files, lines=folders.shard_lines, json=json)
+    if answering.verb == "refine" and "draft" not in files:
+        for part in (piece.parts["source"] for piece in pieces):
+            if format_of(part.file) is text.FORMAT:
+                raise ConfigError(
+                    f"{part.file} has no drafts to refine",
+                    hint="--draft FILE, or a folder, with one line per line",
+                )
     begun = time.perf_counter()
     with bar(answering.verb, "lines") as progress:
         found = answer_shards(
