@@ -28,7 +28,11 @@ awk 'FNR == NR { draft[FNR] = $0; next } { print FNR % 10 == 6 ? draft[(FNR + 4)
     "$work/second.mt" "$work/all.en" | tr '\t' ' ' > "$work/all.mt"
 for side in en de; do tr '\t' ' ' < "$work/all.$side" > "$work/plain.$side"; done
 paste "$work/plain.en" "$work/all.mt" "$work/plain.de" > "$work/train.tsv"
-$levt prepare --train "$work/train.tsv" \
+# Short and everyday sentences are few of all tokens, so captions come four times, and Tatoeba twice.
+tatoeba=$(wc -l < "$data/tatoeba-en-de/train.en") captions=$(wc -l < "$data/multi30k-en-de/train.en")
+tail -n "$captions" "$work/train.tsv" > "$work/captions.tsv"
+tail -n $((tatoeba + captions)) "$work/train.tsv" | head -n "$tatoeba" > "$work/tatoeba.tsv"
+$levt prepare --train "$work/train.tsv" "$work/tatoeba.tsv" "$work/captions.tsv" "$work/captions.tsv" "$work/captions.tsv" \
     --dev "$data/multi30k-en-de/val.en" "$data/multi30k-en-de/val.de" \
           "$data/tatoeba-en-de/dev.en" "$data/tatoeba-en-de/dev.de" \
           "$data/europarl-en-de/dev.en" "$data/europarl-en-de/dev.de" \

@@ -13,7 +13,7 @@ DATA = {
 COMMAND = """sh benchmarks/bundled_corpus.sh DATA corpora/bundled
 levt chain bundled-ar bundled-levt --corpus corpora/bundled --out runs/bundled --processes 4 \\
     --distillation.batch-size 256 --distillation.shard 4096
-levt convert compact runs/bundled/student/best --out levt-en-de"""
+levt convert compact runs/bundled/student/best --out levt-en-de --dtype int4"""
 LIMITS = """\
 - It was trained for minutes on parliament speeches, everyday sentences and captions. News, law, medicine, software
   and slang are outside of what it knows, and it does not say so: it writes fluent sentences that are wrong.
@@ -31,7 +31,7 @@ def bundled_card(scores: Mapping[str, str] | None = None) -> Card:
         name=NAME,
         summary=(
             "A Levenshtein Transformer for English→German that translates from nothing and repairs drafts. It is small "
-            "(30 million parameters, stored as bytes) and comes with levt, so that the first command works offline."
+            "(50 million parameters, stored in four bits) and comes with levt, so that the first command works offline."
         ),
         languages=("en", "de"),
         licence="other",
