@@ -12,8 +12,9 @@ from levt.errors import InputError
 from levt.policy.folder import open_folder
 from levt.policy.hub import resolve
 from levt.refine.options import Options
-from levt.refine.places import whole
+from levt.refine.places import find, whole
 from levt.refine.wish import Wish
+from levt.text.tokenizer import Tokenizer
 
 
 class Row(NamedTuple):
@@ -111,13 +112,24 @@ class Answers:
                 source=row.source, terms=terms, ordered=asked.ordered, drop=asked.drop, options=options
             )
         target = self.model.engine.tokenizers.target
-        draft = target.normalise(row.draft)
         return Wish(
             source=row.source,
             draft=row.draft,
-            keep=tuple(word for word in asked.keep if target.normalise(word).strip() in draft),
+            keep=tuple(word for word in asked.keep if holds(row.draft, word, target)),
             terms=row.terms,
             ordered=asked.ordered,
             drop=asked.drop,
             options=options,
         )
+
+
+def holds(draft: str, word: str, tokenizer: Tokenizer) -> bool:
+    """Whether a text stands in a draft, as it will be looked up there: in given pieces as whole pieces.
+
+    >>> tokenizer = Tokenizer.from_pieces(["do@@", "gs"], continuation="@@")
+    >>> holds("do@@ gs", "gs", tokenizer), holds("do@@ gs", "og", tokenizer)
+    (True, False)
+    """
+    if tokenizer.by_pieces:
+        return bool(find(draft, word.strip(), by_pieces=True))
+    return tokenizer.normalise(word).strip() in tokenizer.normalise(draft)
