@@ -1,16 +1,12 @@
 """Fixed shapes give the edits of the plain loop; on a CPU nothing is captured, on a GPU everything is."""
 
 import random
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 
-from levt.edits import kernels
 from levt.edits.state import State
-from levt.engine import engine as choice
 from levt.engine import static_edits
 from levt.engine.cuda_engine import CudaEngine
 from levt.engine.exits import leave_early
@@ -216,21 +212,3 @@ def test_exits_may_change_after_something_was_captured() -> None:
         [other] = plain.refine(plain.encode([request.source]), [request])
         same(one, other)
         assert (fast.captured._solo is stages) == (exit_ is None)
-
-
-def test_the_engine_is_chosen_by_the_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    chosen: list[str] = []
-    some = TorchEngine(network(0), tokenizers())
-
-    def imported(name: str) -> SimpleNamespace:
-        chosen.append(name.split(".")[-1])
-        return SimpleNamespace(load=lambda *_: some)
-
-    monkeypatch.setattr(choice.importlib, "import_module", imported)
-    monkeypatch.setattr(kernels, "HAVE_TRITON", True)
-    for gpu, device in ((False, None), (True, None), (True, "cpu"), (True, "cuda:1")):
-        monkeypatch.setattr(torch.cuda, "is_available", lambda gpu=gpu: gpu)
-        choice.load_engine("auto", tmp_path, device)
-    monkeypatch.setattr(kernels, "HAVE_TRITON", False)
-    choice.load_engine("auto", tmp_path, "cuda")
-    assert chosen == [f"{name}_engine" for name in ("torch", "cuda", "torch", "cuda", "torch")]

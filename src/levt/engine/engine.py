@@ -22,7 +22,8 @@ from levt.refine.search import Hypothesis, SearchOptions
 _SUFFIX = "_engine"
 
 AUTO = "auto"
-"""The fastest engine that computes exactly what was trained: ``cuda`` on a GPU, ``torch`` elsewhere."""
+"""The fastest engine that computes what was trained, up to rounding: ``cuda`` on a GPU; on a CPU ``native`` in single
+precision, for a LevT where that is fast, else ``torch``."""
 
 
 @runtime_checkable
@@ -75,18 +76,29 @@ def engines() -> list[str]:
 def load_engine(name: str, folder: Path, device: str | None = None, dtype: str | None = None) -> Engine:
     """The engine of that name for a model folder; None leaves device and precision to the engine."""
     if name == AUTO:
-        name = _exact(device)
+        name, dtype = _exact(folder, device, dtype)
     if name not in engines():
-        raise ConfigError(f"engine must be one of {', '.join([AUTO, *engines()])}, got {name!r}")
+        raise ConfigError(
+            f"engine must be one of {', '.join([AUTO, *engines()])}, got {name!r}",
+            hint="auto takes what is exact and fast; on a CPU native and onnx-int8 are faster",
+        )
     module = importlib.import_module(f"levt.engine.{name.replace('-', '_')}{_SUFFIX}")
     engine: Engine = module.load(folder, device, dtype)
     return engine
 
 
-def _exact(device: str | None) -> str:
+def _exact(folder: Path, device: str | None, dtype: str | None) -> tuple[str, str | None]:
+    """The engine and the precision that ``auto`` stands for."""
     import torch
 
     from levt.edits.kernels import HAVE_TRITON
+    from levt.engine.native_library import fast
+    from levt.policy.folder import open_folder
 
     on_gpu = torch.cuda.is_available() if device is None else device.startswith("cuda")
-    return "cuda" if on_gpu and HAVE_TRITON else "torch"
+    if on_gpu:
+        return "cuda" if HAVE_TRITON else "torch", dtype
+    here = device in (None, "cpu") and dtype in (None, "float32")
+    if here and open_folder(folder).model.kind == "levt" and fast():
+        return "native", "float32"
+    return "torch", dtype

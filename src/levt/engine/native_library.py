@@ -109,14 +109,30 @@ def library() -> Any:
     return found
 
 
-def key() -> str:
-    """What the code is made from and for, in one checksum."""
+@cache
+def fast() -> bool:
+    """Whether the library can be had here, and outruns that of torch: it is written for AVX-512."""
+    if "avx512f" not in processor():
+        return False
+    try:
+        library()
+    except ConfigError:
+        return False
+    return True
+
+
+def processor() -> str:
+    """What the processor can do, as the kernel lists it."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
-        processor = next((line for line in lines if line.lower().startswith(("flags", "features"))), "")
+        return next((line for line in lines if line.lower().startswith(("flags", "features"))), "")
     except OSError:
-        processor = platform.processor()
-    made_of = [SOURCE.read_text(encoding="utf-8"), *FLAGS, platform.machine(), processor]
+        return platform.processor()
+
+
+def key() -> str:
+    """What the code is made from and for, in one checksum."""
+    made_of = [SOURCE.read_text(encoding="utf-8"), *FLAGS, platform.machine(), processor()]
     return hashlib.sha256("\n".join(made_of).encode()).hexdigest()[:32]
 
 

@@ -1,7 +1,7 @@
 """Graphs that run: sessions of ONNX Runtime, made when they are first needed. Knows no network.
 
-The number of threads is that of the cores this process may use (its affinity and its control group counted, a core
-with two hardware threads once), or LEVT_THREADS.
+The number of threads is that of torch, at most the cores this process may use (its affinity and its control group
+counted, a core with two hardware threads once), or LEVT_THREADS.
 """
 
 import os
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from levt.engine.onnx_folder import Graphs
 from levt.engine.onnx_graph import Array
@@ -38,12 +39,15 @@ def runtime() -> Any:
 
 
 def thread_count() -> int:
-    """How many threads a session gets."""
+    """How many threads a session gets: as many as torch does, at most one per core."""
     given = os.environ.get(THREADS)
     if given is None:
-        return min(physical_cores(), allowed_cores())
+        return min(torch.get_num_threads(), physical_cores(), allowed_cores())
     if not given.isdecimal() or int(given) < 1:
-        raise ConfigError(f"{THREADS} must be a whole number of at least 1, got {given!r}")
+        raise ConfigError(
+            f"{THREADS} must be a whole number of at least 1, got {given!r}",
+            hint=f"unset {THREADS} for one per core",
+        )
     return int(given)
 
 
