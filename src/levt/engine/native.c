@@ -53,15 +53,21 @@ typedef struct {
     const Layer *layers;
 } Stack;
 
-/* Memory of a thread, which grows and stays. */
+/* Memory of a thread, which grows and stays until the thread ends. */
 static _Thread_local char *kept = NULL;
 static _Thread_local size_t kept_bytes = 0;
+static pthread_key_t at_the_end;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void free_at_the_end(void) { pthread_key_create(&at_the_end, free); }
 
 static float *scratch(size_t bytes) {
     if (bytes > kept_bytes) {
         free(kept);
         kept_bytes = bytes + bytes / 4 + 4096;
         kept = aligned_alloc(64, (kept_bytes + 63) / 64 * 64);
+        pthread_once(&once, free_at_the_end);
+        pthread_setspecific(at_the_end, kept);
         if (kept == NULL) { kept_bytes = 0; return NULL; }
     }
     return (float *)kept;
@@ -80,6 +86,7 @@ static struct {
     pthread_cond_t work;
     atomic_int number, done, arrived, turn;
     int members, team;
+    int since[TEAM]; /* The job that was the last before a member came: it must not take an old one for a new one. */
     Job job;
     void *what;
 } crew = {.busy = PTHREAD_MUTEX_INITIALIZER, .door = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER};
@@ -103,7 +110,7 @@ static void together(int team) {
 }
 
 static void *member(void *given) {
-    int me = (int)(intptr_t)given, seen = 0;
+    int me = (int)(intptr_t)given, seen = crew.since[me];
     for (;;) {
         for (int looks = 0; atomic_load(&crew.number) == seen && looks < REST; looks++) pause_a_moment(0);
         if (atomic_load(&crew.number) == seen) {
@@ -139,10 +146,13 @@ static void do_job(Job job, void *what, int team) {
     if (!told) told = pthread_atfork(NULL, NULL, alone) == 0;
     while (crew.members < team - 1) {
         pthread_t thread;
-        /* A new member must not take an old job for a new one. */
-        if (atomic_load(&crew.number) || pthread_create(&thread, NULL, member, (void *)(intptr_t)(crew.members + 1))) {
-            team = crew.members + 1;
-            break;
+        int next = crew.members + 1;
+        crew.since[next] = atomic_load(&crew.number);
+        if (pthread_create(&thread, NULL, member, (void *)(intptr_t)next)) {
+            /* Columns can be shared by a team of this size alone, or by nobody. */
+            pthread_mutex_unlock(&crew.busy);
+            job(what, 0, 1);
+            return;
         }
         pthread_detach(thread);
         crew.members++;
