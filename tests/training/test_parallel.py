@@ -159,6 +159,20 @@ def test_unknown_or_unfit_backends_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
+    ("device", "alone", "second"), [("cuda", 0, 1), ("cuda:1", 1, None), ("cuda:0", 0, None)]
+)
+def test_the_gpu_that_is_named_or_that_of_the_rank(device: str, alone: int, second: int | None) -> None:
+    where = torch.device(device)
+    assert World().gpu(where) == alone
+    if second is not None:
+        assert World(1, 2, 1).gpu(where) == second
+        return
+    with pytest.raises(ConfigError, match=f"2 processes train together, .* got device '{device}'") as caught:
+        World(1, 2, 1).gpu(where)
+    assert "--device cuda" in str(caught.value)
+
+
+@pytest.mark.parametrize(
     ("setting", "message"),
     [
         ({"sharding": "shard"}, "there is one process, and nothing to share its weights with"),

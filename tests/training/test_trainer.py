@@ -157,6 +157,19 @@ def test_a_second_signal_does_not_wait(store: Store, tmp_path: Path) -> None:
         run.run()
 
 
+def test_one_wish_told_by_two_signals_is_one(store: Store, tmp_path: Path) -> None:
+    """As by Ctrl-C in the terminal of a command whose processes train: it reaches them, and they are told to stop."""
+    run = trainer(store, tmp_path, config(max_steps=50))
+
+    def both() -> None:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGTERM)
+
+    at_step(run, 2, both)
+    assert run.run().step == 2
+    assert checkpoint_path(tmp_path, 2).is_dir()
+
+
 def test_a_signal_in_the_last_step_does_not_spoil_the_end(store: Store, tmp_path: Path) -> None:
     """The run is over: it is validated and finished, not left half-way for ever."""
     run = trainer(store, tmp_path, config(max_steps=6), validation=VALIDATION)

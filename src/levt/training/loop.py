@@ -76,7 +76,7 @@ class Trainer:
         self.device = torch.device(device)
         self.world = World.join(self.device, config.backend)
         if self.device.type == "cuda":
-            torch.cuda.set_device(self.world.local_rank)
+            torch.cuda.set_device(self.world.gpu(self.device))
         self.config, self.folder, self.save, self.validation = (
             config.shared_by(self.world.size), folder, save, validation,
         )  # fmt: skip
@@ -351,12 +351,18 @@ class Trainer:
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
-        """SIGTERM and Ctrl-C let the step end and write a checkpoint; a second one does not wait."""
+        """SIGTERM and Ctrl-C let the step end and write a checkpoint; a second one does not wait.
+
+        Ctrl-C reaches all processes of a terminal, and who has started this one may then tell it to stop as well: two
+        signals of different kinds are one wish.
+        """
+        heard: set[int] = set()
 
         def ask(number: int, _: object) -> None:
-            if self.stop_asked:
+            if number in heard:
                 raise KeyboardInterrupt
-            self.stop_asked = signal.Signals(number).name
+            heard.add(number)
+            self.stop_asked = self.stop_asked or signal.Signals(number).name
 
         try:
             old = {s: signal.signal(s, ask) for s in (signal.SIGTERM, signal.SIGINT)}

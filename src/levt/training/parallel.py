@@ -28,6 +28,7 @@ class World:
         told = cls.told()
         if told.size == 1:
             return told
+        told.gpu(device)  # refused before anybody is spoken to
         if not dist.is_initialized():
             chosen = backend_for(device, backend)
             problems = [
@@ -73,6 +74,21 @@ class World:
                 problems.append(f"WORLD_SIZE is {size}, but RANK is not set")
         raise_all(RendezvousFailed, "environment", problems, hint=f"let torchrun set it: {LAUNCH}")
         return cls(*(int(value) for value in found.values()))
+
+    def gpu(self, device: torch.device) -> int:
+        """The number of the GPU that this process uses: the one that is named, or the one of its rank.
+
+        >>> World().gpu(torch.device("cuda:1")), World(1, 2, 1).gpu(torch.device("cuda"))
+        (1, 1)
+        """
+        if device.index is None:
+            return self.local_rank
+        if self.size > 1 and device.type == "cuda":
+            raise ConfigError(
+                f"{self.size} processes train together, each on a GPU of its own, got device {str(device)!r}",
+                hint="--device cuda; CUDA_VISIBLE_DEVICES chooses among GPUs",
+            )
+        return device.index
 
     @property
     def first(self) -> bool:
