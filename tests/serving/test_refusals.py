@@ -245,6 +245,28 @@ def test_other_origins_are_let_in_only_when_named(live: Live) -> None:
         assert "access-control-allow-origin" not in other.headers
 
 
+def test_pages_of_named_origins_can_read_why_they_are_refused() -> None:
+    page = {"Origin": "https://a.example"}
+    with (
+        serving(cors=["https://a.example"], token="secret", hosts=["127.0.0.1"]) as live,
+        live.client() as client,
+    ):
+        for headers, type_ in ((page, "unauthorised"), (page | {"Host": "evil.example"}, "unknown_host")):
+            response = client.get("/v1/models", headers=headers)
+            assert refused(response) == type_
+            assert response.headers.get_list("access-control-allow-origin") == ["https://a.example"]
+            assert response.headers["vary"] == "Origin"
+        other = client.get("/v1/models", headers={"Origin": "https://b.example"})
+        assert refused(other) == "unauthorised"
+        assert "access-control-allow-origin" not in other.headers
+        assert "access-control-allow-origin" not in client.get("/v1/models").headers
+        right = client.get("/v1/models", headers=page | {"Authorization": "Bearer secret"})
+        assert right.headers.get_list("access-control-allow-origin") == ["https://a.example"]
+        assert right.headers["access-control-expose-headers"] == "Retry-After"
+    with serving(cors=["*"], token="secret") as live, live.client() as client:
+        assert client.get("/v1/models", headers=page).headers["access-control-allow-origin"] == "*"
+
+
 def test_names_of_hosts() -> None:
     assert host_name("") == ""
     assert host_name("127.0.0.1:80") == "127.0.0.1"

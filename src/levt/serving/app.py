@@ -67,6 +67,7 @@ def create_app(
             allow_origins=list(cors),
             allow_methods=["GET", "POST"],
             allow_headers=["Authorization", "Content-Type"],
+            expose_headers=["Retry-After"],
         )
     paths = [route.path for route in app.routes if hasattr(route, "path")]
     return Gate(
@@ -77,6 +78,7 @@ def create_app(
         open_paths={"/healthz", "/readyz", *files},
         token=token,
         hosts=hosts,
+        origins=cors,
     )
 
 

@@ -20,6 +20,7 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
+Headers = list[tuple[bytes, bytes]]
 log = logging.getLogger("levt.serving")
 
 HEADERS = {
@@ -35,6 +36,9 @@ HEADERS = {
 """On every answer: pages of ours load nothing from elsewhere, and stand in no other page."""
 
 
+ALLOWED = b"access-control-allow-origin"
+
+
 class Gate:
     """Lets requests through to an application."""
 
@@ -48,15 +52,18 @@ class Gate:
         open_paths: Collection[str],
         token: str | None = None,
         hosts: Collection[str] | None = None,
+        origins: Collection[str] = (),
     ) -> None:
         """Around an application.
 
         ``paths`` are those it has (others are counted together), ``open_paths`` those that need no ``token``;
-        ``hosts`` are the names by which it may be asked, None for any.
+        ``hosts`` are the names by which it may be asked, None for any; pages of ``origins`` may read why they
+        were refused.
         """
         self.app, self.limits, self.metrics = app, limits, metrics
         self.paths, self.open_paths = frozenset(paths), frozenset(open_paths)
         self.token = None if token is None else token.encode()
+        self.origins = frozenset(origins)
         self.hosts = None if hosts is None else frozenset(host.lower() for host in hosts)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -70,7 +77,8 @@ class Gate:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message.get("headers", []), *_raw(HEADERS)]
+                headers = [*message.get("headers", []), *_raw(HEADERS)]
+                message["headers"] = headers + self._readable(scope, headers)
             await send(message)
 
         try:
@@ -88,6 +96,17 @@ class Gate:
             path = scope["path"] if scope["path"] in self.paths else "other"
             # 499: the client had gone before there was an answer.
             self.metrics.answered(path, status or 499, time.perf_counter() - began)
+
+    def _readable(self, scope: Message, headers: Headers) -> Headers:
+        """What lets a page of another origin read an answer, where the application has not said so itself."""
+        origin = next(
+            (value.decode("latin-1") for name, value in scope["headers"] if name == b"origin"), None
+        )
+        if origin is None or any(name.lower() == ALLOWED for name, _ in headers):
+            return []
+        if "*" in self.origins:
+            return [(ALLOWED, b"*")]
+        return [(ALLOWED, origin.encode("latin-1")), (b"vary", b"Origin")] if origin in self.origins else []
 
     def _check(self, scope: Message) -> None:
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
@@ -171,5 +190,5 @@ async def respond(problem: Problem, send: Send) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-def _raw(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
+def _raw(headers: dict[str, str]) -> Headers:
     return [(name.lower().encode(), value.encode()) for name, value in headers.items()]
