@@ -66,13 +66,14 @@ def reproduce(
     from levt.errors import MissingExtra
     from levt.recipes.reproduce.framework.packing import pack as write_pack
     from levt.recipes.reproduce.framework.publish import publish
-    from levt.recipes.reproduce.framework.runner import run_chain
+    from levt.recipes.reproduce.framework.runner import check_means, run_chain
     from levt.recipes.reproduce.framework.setting import Setting
     from levt.recipes.reproduce.framework.step import check_files
     from levt.recipes.reproduce.framework.workplace import Workplace
     from levt.recipes.reproduce.parts.layout import LAYOUT
     from levt.recipes.reproduce.parts.packages import check_packages
 
+    check_means(parallel, budget_minutes)
     chosen = [reproduction(name) for name in dict.fromkeys(names)]
     close_calls = 3 if seeds is None and scale == "quick" else 1
     setting = Setting(

@@ -7,6 +7,7 @@ from typing import Any
 
 from levt.errors import InputError
 from levt.recipes.reproduce.framework.report import Report, Section, Table
+from levt.recipes.reproduce.framework.runner import StepStopped
 from levt.recipes.reproduce.framework.step import Job, Step
 
 
@@ -15,8 +16,11 @@ def work(job: Job) -> None:
     diary = Path(job.config["diary"])
     with diary.open("a", encoding="utf-8") as file:
         file.write(f"{job.label} began\n")
-    if job.config.get("fails"):
-        raise InputError("this cannot be done", hint="do something else")
+    if fails := job.config.get("fails"):
+        kind = StepStopped if fails == "stopped" else InputError
+        raise kind("this cannot be done", hint="do something else")
+    if job.config.get("breaks"):
+        raise RuntimeError("this was not thought of")
     (job.out / "half").write_text("half", encoding="utf-8")
     time.sleep(job.config.get("wait", 0.0))
     read = [
@@ -39,7 +43,7 @@ def last(job: Job) -> None:
 
 def step(diary: Path, label: str, inputs: Mapping[str, Step | Path] | None = None, **fields: Any) -> Step:
     """A step that says its label."""
-    known = {name: fields.pop(name) for name in ("wait", "fails", "says") if name in fields}
+    known = {name: fields.pop(name) for name in ("wait", "fails", "breaks", "says") if name in fields}
     config = {"diary": str(diary), "says": label, **known}
     return Step(label=label, run=work, inputs=inputs or {}, config=config, **{"seconds": 0.1, **fields})
 

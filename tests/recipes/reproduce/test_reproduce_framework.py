@@ -204,6 +204,37 @@ def test_where_somebody_is_told_the_others_go_on(tmp_path: Path, parallel: int) 
     assert sorted(began(diary)) == ["bad", "goal", "good"]
 
 
+@pytest.mark.parametrize("parallel", [1, 2])
+def test_the_others_go_on_whatever_a_step_dies_of(tmp_path: Path, parallel: int) -> None:
+    diary, told = tmp_path / "diary", list[str]()
+    outcome = run_chain(
+        [step(diary, "bad", breaks=True), step(diary, "good")],
+        Workplace(tmp_path / "work"),
+        Quiet(),
+        parallel=parallel,
+        failed=lambda one, problem: told.append(str(problem)),
+    )
+    assert [one.label for one in outcome.left] == ["bad"]
+    assert told == ["bad: RuntimeError: this was not thought of"]
+    assert sorted(began(diary)) == ["bad", "good"]
+    with pytest.raises(RuntimeError if parallel == 1 else StepFailed, match="this was not thought of"):
+        run(step(diary, "bad", breaks=True), tmp_path / "work", parallel=parallel)
+
+
+def test_who_stops_a_step_stops_them_all(tmp_path: Path) -> None:
+    """A training that is interrupted is not one that has failed: nothing else is begun."""
+    diary, told = tmp_path / "diary", list[str]()
+    with pytest.raises(StepFailed, match="bad: this cannot be done"):
+        run_chain(
+            [step(diary, "bad", fails="stopped"), step(diary, "good")],
+            Workplace(tmp_path / "work"),
+            Quiet(),
+            failed=lambda one, problem: told.append(str(problem)),
+        )
+    assert began(diary) == ["bad"]
+    assert not told
+
+
 def test_what_is_packed_is_enough_to_go_on(tmp_path: Path) -> None:
     diary, work, file = tmp_path / "diary", tmp_path / "work", tmp_path / "packed.tar.gz"
     model, other = step(diary, "model", seconds=9.0), step(diary, "other")

@@ -1,5 +1,6 @@
 """Doing the steps of a chain: in order or side by side, within a budget of time, interruptible. Knows no screen."""
 
+import logging
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +13,7 @@ from levt.recipes.reproduce.framework.step import Step, chain
 from levt.recipes.reproduce.framework.workers import Workers
 from levt.recipes.reproduce.framework.workplace import Workplace
 
+log = logging.getLogger("levt.reproduce")
 LOOK = 0.05
 """Seconds between two looks at steps that run in other processes."""
 
@@ -77,10 +79,7 @@ def run_chain(
     those marked alone run by themselves. A step that fails ends it all; but where somebody is told who ``failed``,
     the others go on, and only what is behind it is left.
     """
-    if parallel < 1:
-        raise ConfigError(f"parallel must be at least 1, got {parallel}")
-    if minutes is not None and minutes <= 0:
-        raise ConfigError(f"budget-minutes must be above 0, got {minutes}")
+    check_means(parallel, minutes)
     goals = [goal] if isinstance(goal, Step) else list(goal)
     waiting = work.pending(*goals)
     watch.planned(waiting, len(chain(*goals)) - len(waiting))
@@ -89,6 +88,16 @@ def run_chain(
     if parallel == 1:
         return _one_by_one(waiting, work, watch, end, broken)
     return _side_by_side(waiting, work, watch, end, parallel, broken)
+
+
+def check_means(parallel: int, minutes: float | None) -> None:
+    """Refuse a number of processes or a time with which nothing can be done."""
+    if parallel < 1:
+        raise ConfigError(f"parallel must be at least 1, got {parallel}", hint="--parallel 1 is the default")
+    if minutes is not None and not minutes > 0:  # not a number is not above 0, either
+        raise ConfigError(
+            f"budget-minutes must be above 0, got {minutes}", hint="leave it out to do everything"
+        )
 
 
 class Broken:
@@ -120,7 +129,14 @@ def _one_by_one(waiting: list[Step], work: Workplace, watch: Watch, end: float, 
         except LevtError as error:
             problem = StepFailed(f"{step.label}: {error.message}", hint=error.hint)
             problem.__cause__ = error
+            if isinstance(error, StepStopped):  # somebody wants all of it to end
+                raise problem from error
             broken.add(step, problem)
+        except Exception as error:
+            if broken.tell is None:
+                raise
+            log.exception("%s has failed", step.label)
+            broken.add(step, StepFailed(f"{step.label}: {type(error).__name__}: {error}"))
         else:
             watch.finished(step, time.monotonic() - began)
     return broken.left(waiting)
