@@ -49,5 +49,8 @@ def test_recordings_are_found_by_source_and_draft(tmp_path: Path) -> None:
         tmp_path / "actions",
     )
     assert found.triples.rows() == ROWS[1:]
+    (tmp_path / "actions").write_text("S:0:None\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"actions must have one line for each line of .*src, 3, got 1"):
+        watched(of_rows(ROWS), files(tmp_path, "train"), tmp_path / "actions")
     # A word that is replaced is deleted first, then something is inserted in front of what follows it.
     assert found.times == [{Place("word", 0): 0.0, Place("gap", 1): 1.0}]

@@ -99,7 +99,13 @@ def watched(triples: Triples, keystrokes: Sequence[Path], actions: Path) -> Watc
     was edited, are left out.
     """
     recorded: dict[tuple[str, str], Times] = {}
-    for (source, draft, _), steps in zip(read(keystrokes).rows(), read_actions(actions), strict=True):
+    texts, all_steps = read(keystrokes), read_actions(actions)
+    if len(texts) != len(all_steps):
+        raise InputError(
+            f"{actions} must have one line for each line of {keystrokes[0]}, {len(texts)}, got {len(all_steps)}",
+            hint="line i of each file must belong to line i of the others",
+        )
+    for (source, draft, _), steps in zip(texts.rows(), all_steps, strict=True):
         with suppress(InputError):
             recorded[key(source), key(draft)] = replay(draft.split(), steps)[1]
     rows, found = [], []

@@ -20,7 +20,7 @@ Help = Literal["delete", "delete+placeholder"]
 """What the oracle decides."""
 
 SURE = 1e4
-"""Log-odds of a decision of the oracle: no penalty and no reluctance to edit outweighs it."""
+"""Log-odds of a decision of the oracle: no penalty outweighs it, and of all reluctance to edit only 1, leave alone."""
 
 
 @dataclass(frozen=True)
