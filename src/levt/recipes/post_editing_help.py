@@ -10,10 +10,10 @@ from levt.engine.model import Model
 from levt.engine.torch_engine import TorchEngine
 from levt.errors import ConfigError, InputError
 from levt.refine.guidance import Guidance
-from levt.refine.loop import refine
+from levt.refine.loop import Outcome, refine
 from levt.refine.options import Options
 from levt.refine.oracle_policy import Help, OracleMemory, OraclePolicy
-from levt.refine.request import Request
+from levt.refine.request import Request, Tokens
 
 HELP: dict[str, Help | None] = {
     "none": None,
@@ -35,11 +35,14 @@ def helped(
     """The texts that a LevT writes when the oracle decides what is deleted, or also how much is inserted where."""
     engine, options = model.engine, options or Options()
     if model.kind != "levt" or not isinstance(engine, TorchEngine):
-        raise ConfigError("an oracle helps a LevT that runs on the engine torch")
+        raise ConfigError(
+            "an oracle helps a LevT that runs on the engine torch", hint="levt.load(…, engine='torch')"
+        )
     if not len(sources) == len(drafts) == len(references):
         raise InputError(
             f"there must be one draft and one reference per source, {len(sources)} here, "
-            f"got {len(drafts)} and {len(references)}"
+            f"got {len(drafts)} and {len(references)}",
+            hint="three lists, as long as each other",
         )
     read, written = engine.tokenizers.source, engine.tokenizers.target
     rows = [
@@ -48,24 +51,33 @@ def helped(
     ]
     sizes = [2 + max(map(len, row)) for row in rows]
     if max(sizes, default=0) > engine.config.max_length:
-        raise InputError(f"a text has {max(sizes)} tokens, the model can read {engine.config.max_length}")
-    network: Any = engine.network
+        raise InputError(
+            f"a text has {max(sizes)} tokens, the model can read {engine.config.max_length}",
+            hint="give it sentence by sentence",
+        )
     found: dict[int, str] = {}
     for batch in batches(sizes, model.budget):
         requests = [Request(source=rows[i][0], draft=rows[i][1], options=options) for i in batch]
-        memory = engine.encode([request.source for request in requests])
-        if help is None:
-            outcomes = engine.refine(memory, requests)
-        else:
-            guidance = Guidance.of(
-                requests,
-                positions=engine.config.max_length,
-                vocabulary=engine.config.target_vocabulary,
-                device=engine.device,
-            )
-            known = OracleMemory.of(memory, [rows[i][2] for i in batch], device=engine.device)
-            with torch.inference_mode():
-                outcomes = refine(OraclePolicy(network, help), known, requests, guidance)
+        outcomes = together(engine, requests, [rows[i][2] for i in batch], help)
         for i, outcome in zip(batch, outcomes, strict=True):
             found[i] = written.decode(outcome.tokens)
     return [found[i] for i in range(len(rows))]
+
+
+def together(
+    engine: TorchEngine, requests: Sequence[Request], references: Sequence[Tokens], help: Help | None
+) -> list[Outcome]:
+    """Refine a batch with the help of an oracle who knows the reference of each; None: alone."""
+    memory = engine.encode([request.source for request in requests])
+    if help is None:
+        return engine.refine(memory, requests)
+    guidance = Guidance.of(
+        requests,
+        positions=engine.config.max_length,
+        vocabulary=engine.config.target_vocabulary,
+        device=engine.device,
+    )
+    network: Any = engine.network
+    known = OracleMemory.of(memory, list(references), device=engine.device)
+    with torch.inference_mode():
+        return refine(OraclePolicy(network, help), known, requests, guidance)

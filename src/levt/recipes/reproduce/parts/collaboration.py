@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-import torch
-
 from levt.engine.batching import Budget, batches
 from levt.engine.model import load
 from levt.evaluation.metrics import metric
+from levt.recipes.post_editing_help import together
 from levt.recipes.reproduce.framework.step import Job, Step
 from levt.recipes.reproduce.parts.prepare import CORPUS
 from levt.recipes.reproduce.parts.task import Task
@@ -15,10 +14,8 @@ from levt.recipes.reproduce.parts.texts import texts_of
 from levt.recipes.reproduce.parts.training import MODEL
 from levt.recipes.reproduce.parts.tuning import penalty_of
 from levt.recipes.shards import write_whole
-from levt.refine.guidance import Guidance
-from levt.refine.loop import refine
 from levt.refine.options import Options
-from levt.refine.oracle_policy import Help, OracleMemory, OraclePolicy
+from levt.refine.oracle_policy import Help
 from levt.refine.request import Request, Tokens
 
 LIMITED = "limited.json"
@@ -81,19 +78,7 @@ def decode_with(
     for batch in batches([2 + max(len(x[i]), len(y[i])) for i in fits], BUDGET):
         rows = [fits[i] for i in batch]
         requests = [Request(source=x[i], options=options) for i in rows]
-        memory = engine.encode([x[i] for i in rows])
-        if help_ is None:
-            outcomes = engine.refine(memory, requests)
-        else:
-            guidance = Guidance.of(
-                requests,
-                positions=config.max_length,
-                vocabulary=config.target_vocabulary,
-                device=engine.device,
-            )
-            known = OracleMemory.of(memory, [y[i] for i in rows], device=engine.device)
-            with torch.inference_mode():
-                outcomes = refine(OraclePolicy(engine.network, help_), known, requests, guidance)
+        outcomes = together(engine, requests, [y[i] for i in rows], help_)
         found |= {i: outcome.tokens for i, outcome in zip(rows, outcomes, strict=True)}
     texts: list[str] = tokenizers.target.decode_batch([list(found.get(i, ())) for i in range(len(x))])
     return texts
