@@ -10,11 +10,15 @@ from pathlib import Path
 import pytest
 
 import levt
+from levt.edits.script import between
 from levt.edits.trace import Trace
 from levt.engine.engine import Engine, engines
-from levt.engine.result import Result
+from levt.engine.parting import source_parts
+from levt.engine.result import Alternative, Result
+from levt.engine.story import Story
 from levt.errors import ConfigError, InputError, ModelError
 from levt.refine.options import Options
+from levt.refine.phases import Round
 from levt.refine.wish import Wish
 from tiny_models import LINES, TOKENIZERS, save_tiny, tiny
 
@@ -185,6 +189,122 @@ def test_errors_say_which_text(model: levt.Model) -> None:
     assert error.value.hint == "did you mean 'max_iterations'?"
     with pytest.raises(ConfigError, match="max_iterations must be at least 1"):
         model.translate("a", max_iterations=0)
+
+
+CALLS = """
+import sys
+import levt
+from tiny_models import tiny
+
+model, writer = tiny(), tiny("autoregressive")
+for call in (
+    lambda: model.translate(None),
+    lambda: model.translate(["a", None]),
+    lambda: model.translate(text for text in "ab"),
+    lambda: list(model.translate_stream("ab")),
+    lambda: list(model.translate_stream([None])),
+    lambda: list(writer.translate_stream([None])),
+    lambda: model.refine("a", draft=None),
+    lambda: model.refine("a", draft=["b"]),
+    lambda: model.refine("a", draft="b", keep=[5]),
+    lambda: model.refine("a", draft="b", keep=5),
+    lambda: model.refine("a", draft="b", keep=(0, 1)),
+    lambda: model.refine("a", draft="b", drop=[(0, "1")]),
+    lambda: model.refine("a", draft="b", insert_at=[1]),
+    lambda: model.refine("a", draft="b", insert_at={0: "1"}),
+    lambda: model.translate("a", terms=[1]),
+    lambda: model.translate("a", teacher="path"),
+    lambda: model.translate("a", teacher=writer, candidates=3),
+    lambda: writer.score("a", "b"),
+    lambda: writer.score(["a"], ["b", "c"]),
+):
+    try:
+        call()
+    except levt.LevtError as error:
+        assert error.hint, error
+        print(error.message)
+"""
+SAID = """
+there must be a list of texts, got None
+a text must be a string, got None
+there must be a list of texts, got <generator
+a stream is of many texts, got one string
+a text must be a string, got None
+a text must be a string, got None
+there must be a list of texts, got None
+there is one text and a list of drafts
+keep: must be texts or spans, got 5
+keep: must be texts or spans, got 5
+steering: 2 problems
+  - keep: must be texts or spans, got 0
+  - keep: must be texts or spans, got 1
+drop: must be texts or spans, got (0, '1')
+insert_at: must be places with counts, got [1]
+insert_at: must be places with counts, got {0: '1'}
+terms: must be texts, got 1
+a teacher must be a loaded model, got 'path'
+candidates must be Candidates, got 3
+there must be a list of texts, got 'a'
+there must be one target per source, 1 here, got 2
+"""
+
+
+def test_arguments_of_other_types_are_refused_in_words() -> None:
+    # In a process of its own: here the types are checked before ours is asked.
+    folder = Path(__file__).parents[1]
+    done = subprocess.run(
+        [sys.executable, "-c", CALLS], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    for found, said in zip(done.stdout.splitlines(), SAID.strip("\n").splitlines(), strict=True):
+        assert found.startswith(said)
+
+
+def test_several_outputs_of_a_long_text_differ_in_one_part() -> None:
+    writer = tiny("autoregressive", seed=4)
+    text = " ".join(LINES)
+    result = writer.translate(text, beam=3, n_best=3)
+    plain = writer.translate(text, beam=3)
+    assert (result.text, result.tokens, result.score) == (plain.text, plain.tokens, plain.score)
+    parts = [
+        writer.translate(part, beam=3, n_best=3)
+        for part, _ in source_parts(text, TOKENIZERS.source, 64, whole=False)
+    ]
+    assert len(parts) > 1
+    changed = [
+        " ".join(other.text if i == j else part.text for j, part in enumerate(parts)).split()
+        for i, one in enumerate(parts)
+        for other in one.alternatives
+    ]
+    assert len(changed) == 2 * len(parts)
+    assert len(result.alternatives) == 2
+    for other in result.alternatives:
+        assert other.text.split() in changed
+        assert other.text == TOKENIZERS.target.decode(other.tokens)
+    assert result.alternatives[0].score >= result.alternatives[1].score
+
+
+def test_the_best_alternatives_of_parts_come_first() -> None:
+    def part(text: str, score: float, *others: tuple[str, float]) -> Result:
+        tokens = tuple(TOKENIZERS.target.encode(text))
+        story = Story(
+            draft=(), rounds=(Round(between((), tokens)),), stopped=None, tokenizer=TOKENIZERS.target
+        )
+        more = tuple(
+            Alternative(text=other, tokens=tuple(TOKENIZERS.target.encode(other)), score=its)
+            for other, its in others
+        )
+        return Result.of(
+            story, tokens, score=score, iterations=1, passes=1, stopped="ended", alternatives=more
+        )
+
+    found = Result.joined(
+        [part("a", -1.0, ("b", -4.0), ("c", -5.0)), part("d", -1.0, ("e", -2.0), ("f", -9.0))]
+    )
+    assert (found.text, found.score) == ("a d", -1.0)
+    assert [other.text for other in found.alternatives] == ["a e", "b d"]
+    # "e" and "b" are two tokens each.
+    assert [other.score for other in found.alternatives] == pytest.approx([-5 / 3, -9 / 3])
 
 
 def test_siblings_write_and_cannot_be_steered() -> None:

@@ -19,7 +19,7 @@ from levt.engine.exits import leave_early
 from levt.engine.refining import Rerank, prepare, refine_jobs
 from levt.engine.result import Result
 from levt.engine.scoring import score_texts
-from levt.engine.settings import STEERING, numbered, taken, wishes_of
+from levt.engine.settings import STEERING, numbered, taken, texts_of, wishes_of
 from levt.engine.writing import AnyOptions, prepare_search, search_tasks
 from levt.errors import ConfigError, InputError, LevtError
 from levt.policy.hub import resolve
@@ -81,7 +81,7 @@ class Model:
         the command line, each sentence of a text is translated by itself.
         """
         self._needs_no_draft()
-        return self._answer(text, "" if isinstance(text, str) else [""] * len(text), settings)
+        return self._answer(text, "" if isinstance(text, str) else [""] * len(texts_of(text)), settings)
 
     @overload
     def refine(self, text: str, *, draft: str, **settings: Any) -> Result: ...
@@ -109,6 +109,8 @@ class Model:
     def translate_stream(self, texts: Iterable[str], **settings: Any) -> Iterator[Result]:
         """Results in order, as they come, for more texts than fit into memory; settings hold for every text."""
         self._needs_no_draft()
+        if isinstance(texts, str):
+            raise InputError("a stream is of many texts, got one string", hint="model.translate(text)")
         if self.kind != "levt":
             options = taken(options_of(self.kind), settings, kind=self.kind)
             return self._search(((text, "") for text in texts), options)
@@ -135,19 +137,22 @@ class Model:
     def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[float]:
         """Mean log-probability of the tokens of each target, for a model that writes from left to right."""
         self._scores()
-        return score_texts(self.engine, sources, targets, self.budget)
+        return score_texts(self.engine, texts_of(sources), texts_of(targets), self.budget)
 
     def _answer(
         self, text: str | Sequence[str], draft: str | Sequence[str], settings: dict[str, Any]
     ) -> Result | list[Result]:
         single = isinstance(text, str)
-        texts = [text] if isinstance(text, str) else list(text)
-        drafts = [draft] if isinstance(draft, str) else list(draft)
-        for given in (*texts, *drafts):
-            if not isinstance(given, str):
-                raise InputError(f"a text must be a string, got {given!r}")
-        if len(texts) != len(drafts) or single != isinstance(draft, str):
-            raise InputError(f"there must be one draft per text, {len(texts)} here, got {len(drafts)}")
+        texts = [text] if isinstance(text, str) else texts_of(text)
+        drafts = [draft] if isinstance(draft, str) else texts_of(draft)
+        hint = "one text with one draft, or a list of texts with a list of drafts"
+        if single != isinstance(draft, str):
+            one, many = ("text", "draft") if single else ("draft", "text")
+            raise InputError(f"there is one {one} and a list of {many}s", hint=hint)
+        if len(texts) != len(drafts):
+            raise InputError(
+                f"there must be one draft per text, {len(texts)} here, got {len(drafts)}", hint=hint
+            )
         if self.kind == "levt":
             settings = dict(settings)
             rerank = self._rerank(settings.pop("teacher", None), settings.pop("candidates", None))
@@ -206,11 +211,19 @@ class Model:
         if trouble is not None:
             raise trouble
 
-    def _rerank(self, teacher: "Model | None", candidates: Candidates | None) -> Rerank | None:
+    def _rerank(self, teacher: Any, candidates: Any) -> Rerank | None:
         if teacher is None:
             if candidates is not None:
                 raise ConfigError("candidates are chosen by a teacher", hint="teacher=levt.load(…)")
             return None
+        if not isinstance(teacher, Model):
+            raise ConfigError(
+                f"a teacher must be a loaded model, got {teacher!r}", hint="teacher=levt.load(…)"
+            )
+        if not isinstance(candidates, Candidates | None):
+            raise ConfigError(
+                f"candidates must be Candidates, got {candidates!r}", hint="leave it out for the default"
+            )
         teacher._scores()
 
         def scores(sources: Sequence[str], targets: Sequence[str]) -> list[float]:

@@ -1,5 +1,6 @@
 """Result: what a user gets back for one text. Knows no network."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import isfinite
@@ -39,7 +40,7 @@ class Result:
     stopped: str
     """Why it ended: unchanged, repeated, cycle, limit; ended where it was done; empty where there was no text."""
     alternatives: tuple[Alternative, ...] = ()
-    """The other outputs asked for by ``n_best``, best first."""
+    """The other outputs asked for by ``n_best``, best first; of a text that went in parts, each differs in one."""
     story: Story = field(repr=False, compare=False)
     """What the trace is made of."""
 
@@ -101,16 +102,30 @@ class Result:
         worst = ("empty", "ended", "unchanged", "repeated", "cycle", "limit")
         stopped = max((part.stopped for part in parts), key=worst.index)
         story = Story.side_by_side([part.story for part in parts], stopped)
-        weights = [max(len(part.tokens), 1) for part in parts]
-        score = sum(w * part.score for w, part in zip(weights, parts, strict=True)) / sum(weights)
+        chosen: list[Result | Alternative] = [*parts]
+        tokens, score = _row(chosen)
+        others = []
+        for i, part in enumerate(parts):
+            for other in part.alternatives:
+                row, its_score = _row([*chosen[:i], other, *chosen[i + 1 :]])
+                others.append(Alternative(text=story.tokenizer.decode(row), tokens=row, score=its_score))
+        others.sort(key=lambda other: -other.score)
         return cls.of(
             story,
-            tuple(token for part in parts for token in part.tokens),
+            tokens,
             score=score,
             iterations=max(part.iterations for part in parts),
             passes=sum(part.passes for part in parts),
             stopped=stopped,
+            alternatives=tuple(others[: max(len(part.alternatives) for part in parts)]),
         )
+
+
+def _row(parts: Sequence[Result | Alternative]) -> tuple[Tokens, float]:
+    """The tokens of parts side by side, and their mean score."""
+    weights = [max(len(part.tokens), 1) for part in parts]
+    score = sum(w * part.score for w, part in zip(weights, parts, strict=True)) / sum(weights)
+    return tuple(token for part in parts for token in part.tokens), score
 
 
 def _number(value: float) -> float | None:

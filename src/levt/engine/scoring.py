@@ -16,7 +16,10 @@ def score_texts(
     A target longer than the model can read is an error, or, unless ``strict``, as improbable as can be.
     """
     if len(sources) != len(targets):
-        raise InputError(f"there must be one target per source, {len(sources)} here, got {len(targets)}")
+        raise InputError(
+            f"there must be one target per source, {len(sources)} here, got {len(targets)}",
+            hint="two lists of texts, as long as each other",
+        )
     positions = engine.config.max_length
     pairs: list[tuple[Tokens, Tokens]] = []
     for source, target in zip(sources, targets, strict=True):

@@ -1,13 +1,13 @@
 """Keyword settings of the Python API: each goes to the dataclass that has it, and an unknown one is an error."""
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, TypeVar
 
 from levt.errors import ConfigError, InputError
 from levt.refine.options import Options
-from levt.refine.wish import Wish
+from levt.refine.wish import Wish, checked_text
 
 T = TypeVar("T")
 
@@ -53,12 +53,22 @@ def wishes_of(
     return found
 
 
+def texts_of(given: Any) -> list[str]:
+    """The texts of a list; a single one is a list of characters too, and nobody means that."""
+    if isinstance(given, str) or not isinstance(given, Collection):
+        raise InputError(f"there must be a list of texts, got {given!r}", hint="[text, …]")
+    return [checked_text(text) for text in given]
+
+
 def per_text(name: str, value: Any, texts: int) -> list[Any]:
     """Steering for many texts: one entry for each, or none at all."""
     if isinstance(value, str) or not isinstance(value, Sequence) or (value and isinstance(value[0], str)):
         raise InputError(f"{name} must have one entry per text, got {value!r}", hint=f"{name}=[[…], […], …]")
     if len(value) not in (0, texts):
-        raise InputError(f"{name} must have one entry per text, {texts} here, got {len(value)}")
+        raise InputError(
+            f"{name} must have one entry per text, {texts} here, got {len(value)}",
+            hint=f"{name}=[[…], […], …], [] for a text that has none",
+        )
     return list(value) or [{} if name == "insert_at" else () for _ in range(texts)]
 
 

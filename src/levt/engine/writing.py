@@ -19,6 +19,7 @@ from levt.refine.mend import mend
 from levt.refine.phases import Round
 from levt.refine.request import Tokens
 from levt.refine.search import Hypothesis, SearchOptions
+from levt.refine.wish import checked_text
 from levt.text.parts import broken_bytes, led_by
 
 AnyOptions = SearchOptions | ParallelOptions
@@ -46,7 +47,7 @@ class Task:
 
 def prepare_search(source: str, draft: str, options: AnyOptions, engine: Engine) -> list[Task]:
     """The tasks of a text: none where it is blank, several where it goes through the model in parts."""
-    if not source.strip() and not draft.strip():
+    if not checked_text(source).strip() and not checked_text(draft).strip():
         return []
     edits = isinstance(engine.config, PostEditingConfig)
     several = isinstance(options, SearchOptions) and options.n_best > 1
@@ -106,11 +107,10 @@ def _result(task: Task, ranked: Sequence[Hypothesis], engine: Engine) -> Result:
 
     def whole(tokens: Tokens) -> Tokens:
         broken = set(broken_bytes(tokenizer, tokens))
-        return tuple(token for i, token in enumerate(tokens) if i not in broken) if broken else tokens
+        kept = tuple(token for i, token in enumerate(tokens) if i not in broken) if broken else tokens
+        return kept if task.lead is None else tuple(led_by(tokenizer, kept, task.lead))
 
     tokens = whole(best.tokens)
-    if task.lead is not None:
-        tokens = tuple(led_by(tokenizer, tokens, task.lead))
     # It did not edit; what it changed of the draft is what the oracle would have changed.
     story = Story(
         draft=task.draft,

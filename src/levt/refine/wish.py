@@ -1,7 +1,9 @@
 """What a person wishes, in text: a source, a draft, and what must stay, go or appear. Knows no token."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
+from typing import Any
 
 from levt.errors import InputError, raise_all
 from levt.refine.options import Options
@@ -17,6 +19,7 @@ class Wish:
     >>> Wish(source="A dog.", draft="Ein Hund.", keep=((4, 99),))
     Traceback (most recent call last):
     levt.errors.InputError: keep: the draft has 9 characters, got the span 4 … 99
+    hint: texts, or spans (first character, the one behind the last) of the draft
     """
 
     source: str
@@ -37,34 +40,21 @@ class Wish:
     """The settings of this text."""
 
     def __post_init__(self) -> None:
+        for text in (self.source, self.draft):
+            checked_text(text)
+        problems = []
         for name in ("keep", "drop", "terms"):
             given = getattr(self, name)
             # A single text is a sequence of characters too: nobody means that.
-            object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given))
-        problems = []
-        for name in ("keep", "drop", "terms"):
-            for item in getattr(self, name):
-                if isinstance(item, str):
-                    if not item.strip():
-                        problems.append(f"{name}: a text must not be blank, got {item!r}")
-                elif name == "terms":
-                    problems.append(f"terms: must be texts, got {item!r}")
-                elif not 0 <= item[0] < item[1] <= len(self.draft):
-                    problems.append(
-                        f"{name}: the draft has {len(self.draft)} characters, got the span {item[0]} … {item[1]}"
-                    )
-                elif not self.draft[item[0] : item[1]].strip():
-                    problems.append(f"{name}: the span {item[0]} … {item[1]} of the draft is blank")
-        for place, count in self.insert_at.items():
-            if not 0 <= place <= len(self.draft):
-                problems.append(
-                    f"insert_at: the draft has {len(self.draft)} characters, got the place {place}"
-                )
-            if count < 0:
-                problems.append(f"insert_at: a count must be at least 0, got {count}")
-        if len(problems) == 1:
-            raise InputError(problems[0])
-        raise_all(InputError, "steering", problems)
+            items = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+            object.__setattr__(self, name, items)
+            problems += [*filter(None, (item_problem(name, item, self.draft) for item in items))]
+        problems += places_problems(self.insert_at, self.draft)
+        if problems:
+            hint = HINTS[problems[0].partition(":")[0]]
+            if len(problems) == 1:
+                raise InputError(problems[0], hint=hint)
+            raise_all(InputError, "steering", problems, hint=hint)
 
     @property
     def steered(self) -> bool:
@@ -75,3 +65,60 @@ class Wish:
     def blank(self) -> bool:
         """Whether there is nothing to do: no source, no draft, no term."""
         return not (self.source.strip() or self.draft.strip() or self.terms)
+
+
+_SPANS = "texts, or spans (first character, the one behind the last) of the draft"
+HINTS = {
+    "keep": _SPANS,
+    "drop": _SPANS,
+    "terms": "texts that are to appear",
+    "insert_at": "{characters before the place: how many placeholders}",
+}
+"""What steering is made of."""
+
+
+def checked_text(given: Any) -> str:
+    """What is given, if it is a text."""
+    if not isinstance(given, str):
+        raise InputError(f"a text must be a string, got {given!r}", hint="one string, or a list of strings")
+    return given
+
+
+def item_problem(name: str, item: Any, draft: str) -> str | None:
+    """What is wrong with one thing to keep, to drop or to use, if anything is.
+
+    >>> item_problem("keep", 5, "Ein Hund.")
+    'keep: must be texts or spans, got 5'
+    """
+    if isinstance(item, str):
+        return None if item.strip() else f"{name}: a text must not be blank, got {item!r}"
+    if name == "terms":
+        return f"terms: must be texts, got {item!r}"
+    if not isinstance(item, Sequence) or len(item) != 2 or not all(_whole(end) for end in item):
+        return f"{name}: must be texts or spans, got {item!r}"
+    start, end = item
+    if not 0 <= start < end <= len(draft):
+        return f"{name}: the draft has {len(draft)} characters, got the span {start} … {end}"
+    return None if draft[start:end].strip() else f"{name}: the span {start} … {end} of the draft is blank"
+
+
+def places_problems(given: Any, draft: str) -> list[str]:
+    """What is wrong with the places where placeholders are to be opened.
+
+    >>> places_problems([3], "Ein Hund."), places_problems({3: 1}, "Ein Hund.")
+    (['insert_at: must be places with counts, got [3]'], [])
+    """
+    if not isinstance(given, Mapping) or not all(_whole(number) for pair in given.items() for number in pair):
+        return [f"insert_at: must be places with counts, got {given!r}"]
+    problems = []
+    for place, count in given.items():
+        if not 0 <= place <= len(draft):
+            problems.append(f"insert_at: the draft has {len(draft)} characters, got the place {place}")
+        if count < 0:
+            problems.append(f"insert_at: a count must be at least 0, got {count}")
+    return problems
+
+
+def _whole(number: Any) -> bool:
+    # Those of numpy are numbers, too; a truth value is none.
+    return isinstance(number, Integral) and not isinstance(number, bool)
