@@ -126,7 +126,10 @@ def decode(given: argparse.Namespace) -> None:
         for rate in RATES:
             rng = random.Random(f"{name} {rate}")
             drafts = [corrupted(text, rate, pool, rng) for text in test.references]
-            keep(label, f"repair {rate:.0%}", name, decoded(student, test.sources, drafts), drafts=drafts)
+            for dial in given.dials:
+                which = label if not dial else f"{label}, min_edit {dial:g}"
+                found = decoded(student, test.sources, drafts, min_edit=dial)
+                keep(which, f"repair {rate:.0%}", name, found, drafts=drafts)
     write(given.out, tests, outputs, where)
     if given.teacher is not None:
         teacher = load(given.teacher, device=given.device, budget=how["budget"])
@@ -188,14 +191,17 @@ def score(given: argparse.Namespace) -> None:
             differences = [bleus.get((system, name), float("nan")) - best for system in systems]
             print(f"| {name} | {' | '.join(f'{value:+.2f}' for value in differences)} |")
     print("\n## Repair: references with corrupted words (missing, twice, wrong, moved)\n")
-    for output in outputs:
-        if output["task"].startswith("repair"):
-            test = tests[output["set"]]
-            before, after = measured(output["drafts"], test), measured(output["texts"], test)
-            print(f"### {output['set']}, {output['task'].removeprefix('repair ')}, {output['system']}\n")
-            rows = [Row(name="draft", scores=before), Row(name="repaired", scores=after + extra(output))]
-            print(markdown(rows, flip=True), "\n")
-    print("## Its own translations as drafts\n\n| set | system | unchanged |\n|:---|:---|---:|")
+    print("BLEU and TER of the corrupted references and of what became of them, signatures as above.\n")
+    print("| set | corrupted | system | BLEU | repaired | TER | repaired | iterations |")
+    print("|:---|---:|:---|---:|---:|---:|---:|---:|")
+    repairs = [output for output in outputs if output["task"].startswith("repair")]
+    for output in sorted(repairs, key=lambda output: (list(tests).index(output["set"]), output["task"])):
+        references = tests[output["set"]]["references"]
+        numbers = [metric(output[k], references).value for metric in (bleu, ter) for k in ("drafts", "texts")]
+        cells = [output["set"], output["task"].removeprefix("repair "), output["system"]]
+        cells += [f"{number:.2f}" for number in (*numbers, output["iterations"])]
+        print(f"| {' | '.join(cells)} |")
+    print("\n## Its own translations as drafts\n\n| set | system | unchanged |\n|:---|:---|---:|")
     for output in outputs:
         if output["task"] == "again":
             same = [a == b for a, b in zip(output["drafts"], output["texts"], strict=True)]
@@ -226,6 +232,7 @@ def main() -> None:
     first.add_argument("--device")
     first.add_argument("--engine", default="cuda" if torch.cuda.is_available() else "torch")
     first.add_argument("--penalties", type=float, nargs="+", default=[0.0, 0.5, 1.0])
+    first.add_argument("--dials", type=float, nargs="+", default=[0.0, 0.7])
     first.add_argument("--limit", type=int)
     first.set_defaults(do=decode)
     third = verbs.add_parser("card")

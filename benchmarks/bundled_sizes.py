@@ -48,20 +48,22 @@ def megabytes(config: LevTConfig, dtype: str) -> float:
 def main() -> None:
     print("# Sizes of a student\n\n`python benchmarks/bundled_sizes.py`\n")
     print(
-        "| vocabulary | width | hidden | layers | sharing (delete exit) | parameters M | fp16 MB | int8 MB | fits |"
+        "| vocabulary | width | hidden | layers | sharing (delete exit) | parameters M "
+        "| fp16 MB | int8 MB | int4 MB | fits |"
     )
-    print("|---:|---:|---:|---|---|---:|---:|---:|---|")
+    print("|---:|---:|---:|---|---|---:|---:|---:|---:|---|")
     for vocabulary, fields in CANDIDATES:
         config = LevTConfig(
             source_vocabulary=vocabulary, target_vocabulary=vocabulary, max_length=256, norm="pre", **fields
         )
         with torch.device("meta"):
             count = sum(t.numel() for t in stored_tensors(build(config)).values())
-        half, byte = megabytes(config, "float16"), megabytes(config, "int8")
-        fits = " and ".join(name for name, size in (("fp16", half), ("int8", byte)) if size <= LIMIT) or "–"
+        sizes = {dtype: megabytes(config, dtype) for dtype in ("float16", "int8", "int4")}
+        fits = ", ".join(dtype for dtype, size in sizes.items() if size <= LIMIT) or "–"
         print(
             f"| {vocabulary:,} | {config.width} | {config.hidden} | {config.encoder_layers}+{config.decoder_layers} "
-            f"| {config.sharing} ({config.exit_of('delete')}) | {count / 1e6:.1f} | {half:.1f} | {byte:.1f} | {fits} |"
+            f"| {config.sharing} ({config.exit_of('delete')}) | {count / 1e6:.1f} "
+            f"| {' | '.join(f'{size:.1f}' for size in sizes.values())} | {fits} |"
         )
 
 

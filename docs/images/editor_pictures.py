@@ -42,7 +42,7 @@ def picture(page: Any, name: str) -> None:
 
 def iteration(page: Any) -> None:
     """The second iteration of a translation."""
-    translate(page, "An old man is reading a newspaper on a bench in the park.")
+    translate(page, "I would have come earlier if I had known about your plans.")
     page.locator("#scrubber").focus()
     for key in ("Home", "ArrowRight", "ArrowRight"):
         page.keyboard.press(key)
@@ -64,7 +64,7 @@ def edit(page: Any) -> None:
     words = page.locator("#draft .word").all_text_contents()
     page.locator("#draft .gap").nth(words.index("nächste")).click()
     page.locator("#popover").get_by_role("button", name="One", exact=True).click()
-    press("erneut", "")
+    press("wieder", "")
     page.locator(".alternative").first.wait_for()
     picture(page, "editor-edit.png")
 

@@ -30,7 +30,7 @@ def bench(
 
     Args:
         model: Name of a bundled model, a model folder, or an id of the hub (user/name).
-        engine: One or several of torch, cuda, onnx, onnx-int8 and native; auto: cuda on a GPU, else torch.
+        engine: One or several of torch, cuda, onnx, onnx-int8 and native; auto: the fastest exact one.
         batch: Texts that go through the model together; 1 gives the time that one person waits.
         input: File of texts, one per line; by default a few sentences of our own.
         reference: File of reference translations of the input, for BLEU beside the speed.

@@ -35,7 +35,7 @@ def show(
         drop: Words that must not appear.
         terms: Texts that must appear.
         whole: Read a text of several sentences whole; by default each is translated by itself, unless it is steered.
-        engine: What runs the model: torch, cuda, onnx, onnx-int8 or native; auto: cuda on a GPU, else torch.
+        engine: What runs the model: torch, cuda, onnx, onnx-int8 or native; auto: the fastest exact one.
         device: cpu, cuda or cuda:N; by default a GPU where there is one.
         dtype: float32, bfloat16 or float16; by default bfloat16 on a GPU, float32 elsewhere.
         max_iterations: Stop after this many iterations (10).

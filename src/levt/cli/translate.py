@@ -49,7 +49,7 @@ def translate(
         drop: Words that must not appear.
         whole: Read a line of several sentences whole; by default each is translated by itself, unless it is steered.
         batch_size: Most lines that go through the model together; changes speed and memory, never a result.
-        engine: torch, cuda, onnx, onnx-int8 or native; auto: cuda on a GPU, else torch; ray, ray:NAME: a cluster.
+        engine: torch, cuda, onnx, onnx-int8 or native; auto: the fastest exact one; ray, ray:NAME: a cluster.
         device: cpu, cuda or cuda:N; by default a GPU where there is one.
         dtype: float32, bfloat16 or float16; by default bfloat16 on a GPU, float32 elsewhere.
         max_iterations: Stop after this many iterations (10).
