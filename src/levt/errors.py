@@ -15,6 +15,9 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+FLAGS = "`levt train RECIPE --help` explains each setting"
+"""What to do about a setting of a recipe."""
+
 
 class LevtError(Exception):
     """Something the user can put right; the command line prints it without a traceback."""

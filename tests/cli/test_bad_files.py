@@ -1,4 +1,4 @@
-"""Every verb, given a missing file, a folder, nothing, no text or another thing: it says which, and what to do."""
+"""Every verb, given a bad file (missing, a folder, empty, no text) or a bad value: it says which, and what to do."""
 
 import io
 from pathlib import Path
@@ -100,6 +100,58 @@ OTHERS = {
     "show text --model levt --html missing/page.html": "cannot write missing/page.html",
     "demo --html folder": "cannot write folder: it is a folder",
 }
+VALUES = {
+    "translate --model levt --dtype float64": "dtype must be one of float32, ",
+    "translate --model levt --device banana": "device must be cpu, cuda or cuda:N, got 'banana'",
+    "translate --model levt --engine steam": "engine must be one of auto, ",
+    "translate --model levt --engine native --dtype float16": "dtype must be int8 or float32",
+    "translate --model levt --engine onnx --dtype float16": "dtype must be one of float32, int8 for ONNX graphs",
+    "translate --server http://127.0.0.1:1 --device cpu": "--device is not for a server",
+    "translate --server ftp://levt": "a server is named http://HOST:PORT, got 'ftp://levt'",
+    "translate --model levt --input two.en --output new --processes 0": "processes must be at least 1, got 0",
+    "translate --model levt --input two.en --output new --shard-lines 0": "shard-lines must be at least 1, got 0",
+    "translate --model levt --input two.en --output new --ray-address auto": "--ray-address is for --engine ray",
+    "translate --model levt --input two.en --output new --engine ray --processes 0": "workers must be at least 1",
+    "translate --model ar --beam 2 --n-best 3": "n_best must be between 1 and beam (2), got 3",
+    "serve levt --device cpu --port 99999": "port must be between 0 and 65535, got 99999",
+    "serve levt --device cpu --threads 0": "threads must be at least 1, got 0",
+    "bench levt --device cpu --engine torch --delete-exit 99": "the exit of delete must be between 1 and ",
+    "evaluate --hypothesis - --reference -": "only one file can be -, which is stdin",
+    "evaluate --hypothesis two.de --reference two.de --confidence --samples 5": "samples must be at least 40",
+    "tune levt --dev two.en two.de --penalties 4": "penalties must be between 0 and 3, got 4.0",
+    "tune ar --dev two.en two.de --draft two.de": "a model of kind autoregressive has no min_edit to tune",
+    "prepare --train two.en two.de --out new --processes 0": "processes must be at least 1, got 0",
+    "prepare --train two.en two.de --out new --max-length 1": "max_length must be at least 3, got 1",
+    "prepare --train two.en two.de --out new --strict --skip-broken": "strict and skip_broken exclude each other",
+    "prepare --train two.en two.de --out new --source-tokenizer levt/tokenizer.json": "without one for the target",
+    "prepare --train empty.txt empty.txt --out new": "the training data has no usable line",
+    "synthesize halves --train two.en two.de --out new --share 2": "share must be more than 0 and less than 1",
+    "synthesize mix --synthetic kept --real kept --out new --times 0": "times must be at least 1, got 0",
+    "synthesize drafts --train two.en two.de --black-box cat --out kept": "a black box must be named as one of ",
+    "synthesize drafts --train two.en two.de --black-box command:cat --out new --processes 0": "processes must be at ",
+    "blackbox translate command:cat --batch-size 0": "batch_size and processes must be at least 1, got 0 and 1",
+    "blackbox translate command:cat --timeout 0": "timeout must be above 0 and at most 86400, got 0",
+    "blackbox translate command:cat --timeout nan": "timeout must be above 0 and at most 86400, got nan",
+    "blackbox translate http://:80": "the address of a service must be http://HOST",
+    "blackbox translate levt:levt --beam 3": "a model of kind levt has no beam",
+    "blackbox train-phrase --train two.en two.de --out new --order 1": "order must be at least 2, got 1",
+    "blackbox train-phrase --train empty.txt empty.txt --out new": "there is no pair of lines of 1 to 60 words",
+    "distill levt toy/corpus --out new --beam 0": "beam must be at least 1, got 0",
+    "distill levt toy/corpus --out new --processes 0": "processes must be at least 1, got 0",
+    "train toy/toy.py:levt --training.tokens 3": "tokens must be at least 16, got 3",
+    "train toy/toy.py:levt --roll-in.alpha 2": "alpha must be between 0 and 1, got 2.0",
+    "train toy/toy.py:levt --roll-in.drafts.noisy 2": "noisy must be between 0 and 1, got 2.0",
+    "train toy/toy.py:levt --objective.delete-weight -1": "delete_weight must be at least 0, got -1.0",
+    "train toy/toy.py:levt --model.width 0": "width must be ",
+    "train toy/toy.py:levt --beam 0": "beam must be at least 1, got 0",
+    "reproduce table-1 --scale toy --work kept --seeds 0": "seeds must be between 1 and 20, got 0",
+    "reproduce table-1 --scale toy --work kept --parallel 0": "parallel must be at least 1, got 0",
+    "reproduce table-1 --scale toy --work kept --parallel 0 --dry-run": "parallel must be at least 1, got 0",
+    "reproduce table-1 --scale toy --work kept --budget-minutes 0": "budget-minutes must be above 0, got 0",
+    "reproduce table-1 --scale toy --work kept --budget-minutes nan": "budget-minutes must be above 0, got nan",
+    "convert fairseq missing --dict two.en --out new": "there is no checkpoint missing",
+}
+"""Files are as they should be, and something else is not."""
 
 
 @pytest.fixture(scope="module")
@@ -119,11 +171,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 ALL = {
     **{call.replace("BAD", bad): said for call, kind in CALLS.items() for bad, said in kind.items()},
     **OTHERS,
+    **VALUES,
 }
 
 
 @pytest.mark.parametrize(("call", "said"), ALL.items(), ids=list(ALL))
-def test_a_bad_file_is_named_and_a_hint_given(
+def test_what_is_bad_is_named_and_a_hint_given(
     call: str, said: str, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(place)

@@ -35,7 +35,9 @@ def translate_remotely(
 
     if taken := given(**elsewhere):
         flag = next(iter(taken)).replace("_", "-")
-        raise ConfigError(f"--{flag} is not for a server: it runs its own model")
+        raise ConfigError(
+            f"--{flag} is not for a server: it runs its own model", hint=f"leave out --{flag}, or --server"
+        )
     options = given(
         max_iterations=max_iterations,
         empty_gap_penalty=empty_gap_penalty,

@@ -41,7 +41,7 @@ def runner(engine: str, folders: Folders, device: str | None) -> "tuple[str, Run
 
         return inner or "auto", OnRay(address=folders.ray_address, workers=folders.processes, device=device)
     if folders.ray_address is not None:
-        raise ConfigError("--ray-address is for --engine ray")
+        raise ConfigError("--ray-address is for --engine ray", hint="--engine ray, or leave it out")
     return engine, Local(processes=1 if folders.processes is None else folders.processes, device=device)
 
 

@@ -94,7 +94,10 @@ def translate(
     from levt.recipes.black_boxes.side_by_side import translated
 
     if batch_size < 1 or processes < 1:
-        raise ConfigError(f"batch_size and processes must be at least 1, got {batch_size} and {processes}")
+        raise ConfigError(
+            f"batch_size and processes must be at least 1, got {batch_size} and {processes}",
+            hint="500 and 1 are the defaults",
+        )
     stream, out = cast(BufferedReader, sys.stdin.buffer), sys.stdout.buffer
     read = 0
 

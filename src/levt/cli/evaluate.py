@@ -73,9 +73,12 @@ def evaluate(
     wanted = [metrics.metric(name, tokenize=tokenize) for name in dict.fromkeys(metric)]
     paths = [path for path in (*hypothesis, *reference, source, draft, terms) if path is not None]
     if not hypothesis or not reference:
-        raise InputError("there must be at least one file of hypotheses and one of references")
+        raise InputError(
+            "there must be at least one file of hypotheses and one of references",
+            hint="--hypothesis FILE … --reference FILE …",
+        )
     if [str(path) for path in paths].count("-") > 1:
-        raise InputError("only one file can be -, which is stdin")
+        raise InputError("only one file can be -, which is stdin", hint="name files for the others")
     files = {path: read(path) for path in dict.fromkeys(paths)}
     check_lines(files)
     rows = report(

@@ -81,7 +81,7 @@ def serve(
         seconds=seconds,
     )
     if threads is not None and threads < 1:
-        raise ConfigError(f"threads must be at least 1, got {threads}")
+        raise ConfigError(f"threads must be at least 1, got {threads}", hint="leave it out for one per core")
     token = None if token_file is None else read_token(token_file)
     loaded = open_model(model, engine=engine, device=device, dtype=dtype, flag="levt serve")
     threads = max(torch.get_num_threads(), 1) if threads is None else threads

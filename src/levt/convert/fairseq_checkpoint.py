@@ -26,6 +26,7 @@ from levt.errors import ModelError
 
 LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
 LEGACY_PROTOCOL = 1001
+WRITTEN = "it must be a file written by torch.save; is it complete?"
 
 
 class StorageRef(NamedTuple):
@@ -182,7 +183,10 @@ class Checkpoint:
 def read_checkpoint(path: Path) -> Checkpoint:
     """Open a checkpoint of either layout."""
     if not path.is_file():
-        raise ModelError(f"there is no checkpoint {path}")
+        raise ModelError(
+            f"there is no checkpoint {path}",
+            hint="name the file that fairseq saved, such as checkpoint_best.pt",
+        )
     if sys.byteorder != "little":
         raise ModelError("checkpoints can be read on little-endian machines only")
     try:
@@ -193,7 +197,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
         # A damaged or hostile pickle can fail anywhere in the machine, with any exception.
         raise ModelError(
             f"{path}: not a readable checkpoint ({type(error).__name__}: {error})",
-            hint="it must be a file written by torch.save; is it complete?",
+            hint=WRITTEN,
         ) from error
 
 
@@ -204,11 +208,11 @@ def _read_zip(path: Path) -> Checkpoint:
             name for name in archive.namelist() if name.count("/") == 1 and name.endswith("/data.pkl")
         ]
         if len(programs) != 1:
-            raise ModelError("the archive holds no checkpoint (no data.pkl)")
+            raise ModelError("the archive holds no checkpoint (no data.pkl)", hint=WRITTEN)
         folder = programs[0].removesuffix("data.pkl")
         # torch stores and never compresses; a compressed entry could unpack to any size.
         if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
-            raise ModelError("the archive is compressed, which torch.save never does")
+            raise ModelError("the archive is compressed, which torch.save never does", hint=WRITTEN)
         if f"{folder}byteorder" in archive.namelist() and archive.read(f"{folder}byteorder") != b"little":
             raise ModelError("the checkpoint was written on a big-endian machine")
         data = _Reader(io.BytesIO(archive.read(programs[0]))).load()
@@ -218,7 +222,9 @@ def _read_zip(path: Path) -> Checkpoint:
             with zipfile.ZipFile(path) as archive:
                 return archive.read(f"{folder}data/{storage.key}")
         except (KeyError, zipfile.BadZipFile, OSError) as error:
-            raise ModelError(f"{path}: storage {storage.key} cannot be read ({error})") from error
+            raise ModelError(
+                f"{path}: storage {storage.key} cannot be read ({error})", hint=WRITTEN
+            ) from error
 
     return Checkpoint(path, data, block)
 
@@ -228,7 +234,7 @@ def _read_stream(path: Path) -> Checkpoint:
     places: dict[str, tuple[int, int]] = {}
     with path.open("rb") as file:
         if _Reader(file).load() != LEGACY_MAGIC or _Reader(file).load() != LEGACY_PROTOCOL:
-            raise ModelError("not a checkpoint of torch (its magic number is missing)")
+            raise ModelError("not a checkpoint of torch (its magic number is missing)", hint=WRITTEN)
         if not _Reader(file).load()["little_endian"]:
             raise ModelError("the checkpoint was written on a big-endian machine")
         reader = _Reader(file)
@@ -242,7 +248,7 @@ def _read_stream(path: Path) -> Checkpoint:
 
     def block(storage: StorageRef) -> bytes:
         if storage.key not in places:
-            raise ModelError(f"{path}: storage {storage.key} is not in the file")
+            raise ModelError(f"{path}: storage {storage.key} is not in the file", hint=WRITTEN)
         start, size = places[storage.key]
         with path.open("rb") as file:
             file.seek(start)

@@ -24,7 +24,10 @@ def read_dictionary(path: Path) -> list[str]:
     try:
         text = path.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"the dictionary {path} cannot be read: {reason(error)}") from error
+        raise InputError(
+            f"the dictionary {path} cannot be read: {reason(error)}",
+            hint="name the dict.txt that fairseq made of the training data",
+        ) from error
     pieces: list[str] = []
     places: dict[str, int] = {}
     problems = []

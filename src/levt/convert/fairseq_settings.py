@@ -56,6 +56,8 @@ ACTIVATIONS = {
     "tanh": "tanh",
 }
 
+ONLY = "what can be converted are Levenshtein Transformers as fairseq itself writes them"
+
 
 @dataclass(frozen=True)
 class Towers:
@@ -81,7 +83,9 @@ def model_settings(data: Any) -> dict[str, Any]:
         found = config.get("model") if isinstance(config, dict) else None
     values = found.values if isinstance(found, Settings) else found
     if not isinstance(values, dict):
-        raise ModelError("the checkpoint has no settings (neither 'args' nor 'cfg')")
+        raise ModelError(
+            "the checkpoint has no settings (neither 'args' nor 'cfg')", hint="is it a checkpoint of fairseq?"
+        )
     settings = {**DEFAULTS, **values}
     settings.setdefault("decoder_embed_dim", settings["encoder_embed_dim"])
     settings.setdefault("decoder_ffn_embed_dim", settings["encoder_ffn_embed_dim"])
@@ -91,7 +95,7 @@ def model_settings(data: Any) -> dict[str, Any]:
         if default is not None
         and type(settings[name]) not in (type(default), *([int] if type(default) is float else []))
     ]
-    raise_all(ModelError, "the checkpoint's settings", wrong)
+    raise_all(ModelError, "the checkpoint's settings", wrong, hint=ONLY)
     settings["activation_dropout"] = settings["activation_dropout"] or settings.get("relu_dropout") or 0.0
     # fairseq sets this itself, but an old checkpoint may have been written before it did.
     settings["share_decoder_input_output_embed"] |= settings["share_all_embeddings"]
@@ -107,11 +111,15 @@ def towers(settings: Mapping[str, Any]) -> Towers:
     try:
         delete, placeholder, token = (int(depth) for depth in str(settings["early_exit"]).split(","))
     except ValueError as error:
-        raise ModelError(f"early_exit must be three depths, got {settings['early_exit']!r}") from error
+        raise ModelError(
+            f"early_exit must be three depths, got {settings['early_exit']!r}", hint=ONLY
+        ) from error
     own_delete, own_placeholder = settings["no_share_discriminator"], settings["no_share_maskpredictor"]
     together = settings["share_discriminator_maskpredictor"]
     if together and not own_delete:
-        raise ModelError("share_discriminator_maskpredictor needs no_share_discriminator, which is not set")
+        raise ModelError(
+            "share_discriminator_maskpredictor needs no_share_discriminator, which is not set", hint=ONLY
+        )
     stored = {"layers": settings["decoder_layers"]}
     if own_delete:
         stored["layers_del"] = delete
@@ -159,7 +167,7 @@ def our_config(
         problems.append(
             f"activation_fn must be one of {', '.join(ACTIVATIONS)}, got {settings['activation_fn']!r}"
         )
-    raise_all(ModelError, "the checkpoint's settings", problems)
+    raise_all(ModelError, "the checkpoint's settings", problems, hint=ONLY)
     stand = towers(settings)
     depth = max(stand.exits.values())
     by_exit = {f"{policy}_exit": None if at == depth else at for policy, at in stand.exits.items()}
@@ -214,6 +222,6 @@ def our_config(
     try:
         config = config_from_json(saved)
     except ConfigError as error:
-        raise ModelError(f"the checkpoint's settings: {error.message}") from error
+        raise ModelError(f"the checkpoint's settings: {error.message}", hint=ONLY) from error
     assert isinstance(config, LevTConfig)
     return config

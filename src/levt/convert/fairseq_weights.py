@@ -8,7 +8,7 @@ from torch import Tensor
 
 from levt.convert.fairseq_checkpoint import Checkpoint, TensorRef
 from levt.convert.fairseq_dictionary import rows_in_our_order
-from levt.convert.fairseq_settings import Towers
+from levt.convert.fairseq_settings import ONLY, Towers
 from levt.errors import ModelError, raise_all
 from levt.policy.config import LevTConfig
 
@@ -75,7 +75,7 @@ class Tensors:
         unknown = [name for name in self.refs if name not in self.asked]
         problems = [*self.problems, *(f"{name} is not known" for name in unknown)]
         rest = [f"and {len(problems) - 30} more"] if len(problems) > 30 else []
-        raise_all(ModelError, f"the weights of {self.checkpoint.path}", problems[:30] + rest)
+        raise_all(ModelError, f"the weights of {self.checkpoint.path}", problems[:30] + rest, hint=ONLY)
 
 
 def upgraded(model: Mapping[str, Any]) -> dict[str, Any]:

@@ -30,7 +30,7 @@ class Order:
             )
             if value is not None and value < least
         ]
-        raise_all(ConfigError, "order", problems)
+        raise_all(ConfigError, "order", problems, hint="leave them out for the defaults")
 
     def windows(self, count: int, epoch: int) -> Iterator[Int64[np.ndarray, "w"]]:
         """Every example 0 … count-1 exactly once, window by window.

@@ -46,7 +46,7 @@ class Preparation:
         ]
         if self.strict and self.skip_broken:
             problems.append("strict and skip_broken exclude each other")
-        raise_all(ConfigError, "preparation", problems)
+        raise_all(ConfigError, "preparation", problems, hint="`levt prepare --help` explains each setting")
 
     def policy(self, split: str) -> Policy:
         """Lines of training data may go; those of the other splits are all kept, or it is an error."""

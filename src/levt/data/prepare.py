@@ -43,12 +43,17 @@ def prepare(
     ``processes`` encode the training split; their number changes no byte of it.
     """
     if processes < 1:
-        raise ConfigError(f"processes must be at least 1, got {processes}")
+        raise ConfigError(
+            f"processes must be at least 1, got {processes}", hint="--processes 1 is the default"
+        )
     splits = {name: corpora for name, corpora in splits.items() if corpora}
     if not splits:
         raise InputError("there is nothing to prepare", hint="give at least --train SOURCE TARGET")
     if tokenizer is None and source_tokenizer is not None:
-        raise ConfigError("a source tokenizer was given without one for the target")
+        raise ConfigError(
+            "a source tokenizer was given without one for the target",
+            hint="--tokenizer FILE --source-tokenizer FILE",
+        )
     if tokenizer is not None and settings.normalisation != Normalisation():
         raise ConfigError(
             "a given tokenizer normalises text in its own way",
@@ -123,7 +128,10 @@ def _learn(
     texts = ((record.source, record.target) for record in records)
     held = sample(texts, most=settings.sample, characters=settings.sample_characters)
     if not held:
-        raise InputError("the training data has no usable line to learn a vocabulary from")
+        raise InputError(
+            "the training data has no usable line to learn a vocabulary from",
+            hint="lines that are empty or very long are skipped: look at the files of --train",
+        )
 
     def learnt(lines: Iterable[str]) -> Tokenizer:
         return Tokenizer.train(lines, settings.vocabulary, normalisation=settings.normalisation)

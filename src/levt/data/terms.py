@@ -16,5 +16,8 @@ def terms_of(given: Any) -> tuple[str, ...]:
     if isinstance(given, str):
         return tuple(term.strip() for term in re.split(r"[\t;]", given) if term.strip())
     if not isinstance(given, Sequence) or not all(isinstance(term, str) for term in given):
-        raise InputError(f"the terms must be a text or a list of texts, got {given!r}")
+        raise InputError(
+            f"the terms must be a text or a list of texts, got {given!r}",
+            hint='"ein Hund; Schnee", or ["ein Hund", "Schnee"]',
+        )
     return tuple(given)

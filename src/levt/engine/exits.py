@@ -29,6 +29,11 @@ def leave_early(network: nn.Module, exits: Mapping[str, int]) -> None:
             problems.append(f"a policy is one of {', '.join(POLICIES)}, got {policy!r}")
         elif not 1 <= depth <= tower.depth:
             problems.append(f"the exit of {policy} must be between 1 and {tower.depth}, got {depth}")
-    raise_all(ConfigError, "early exit", problems)
+    raise_all(
+        ConfigError,
+        "early exit",
+        problems,
+        hint="a depth counts layers of the decoder; what is left out goes through all",
+    )
     settings: dict[str, Any] = {f"{policy}_exit": depth for policy, depth in exits.items()}
     network.config = replace(network.config, **settings)

@@ -87,4 +87,7 @@ def named(dtype: str) -> NativePrecision:
         if dtype == known:
             found: NativePrecision = known
             return found
-    raise ConfigError(f"dtype must be int8 or float32 for the engine native, got {dtype!r}")
+    raise ConfigError(
+        f"dtype must be int8 or float32 for the engine native, got {dtype!r}",
+        hint="leave it out for int8; --engine torch has others",
+    )

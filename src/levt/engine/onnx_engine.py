@@ -15,7 +15,7 @@ from levt.engine.torch_engine import TorchEngine
 from levt.errors import ConfigError, ModelError, raise_all
 from levt.policy.config import AutoregressiveConfig, LevTConfig
 from levt.policy.folder import damaged_files, open_folder, read_tokenizers, vocabulary_problems
-from levt.policy.folder_config import WEIGHTS
+from levt.policy.folder_config import DAMAGED, WEIGHTS
 
 
 class OnnxEngine(TorchEngine):
@@ -48,9 +48,10 @@ def load_precision(folder: Path, device: str | None, precision: PrecisionName) -
     # The graphs have been checked and no network is built: the weights may be missing.
     damaged = damaged_files(folder, config, verify=False)
     problems = [f"{name}: {problem}" for name, problem in damaged.items() if name != WEIGHTS]
-    raise_all(ModelError, f"the model folder {folder}", problems)
+    raise_all(ModelError, f"the model folder {folder}", problems, hint=DAMAGED)
     tokenizers = read_tokenizers(folder, config)
-    raise_all(ModelError, f"the model folder {folder}", vocabulary_problems(config.model, tokenizers))
+    unfit = vocabulary_problems(config.model, tokenizers)
+    raise_all(ModelError, f"the model folder {folder}", unfit, hint=DAMAGED)
     sessions = Sessions(graphs)
     if isinstance(config.model, LevTConfig):
         # Now, not at the first text.

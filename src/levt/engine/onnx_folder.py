@@ -80,7 +80,10 @@ def precision_named(name: str) -> PrecisionName:
         if name == known:
             found: PrecisionName = known
             return found
-    raise ConfigError(f"dtype must be one of {', '.join(PRECISIONS)} for ONNX graphs, got {name!r}")
+    raise ConfigError(
+        f"dtype must be one of {', '.join(PRECISIONS)} for ONNX graphs, got {name!r}",
+        hint="leave it out for float32; --engine torch has others",
+    )
 
 
 def identity(config: FolderConfig) -> str:

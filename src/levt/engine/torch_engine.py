@@ -123,7 +123,10 @@ def load(folder: Path, device: str | None = None, dtype: str | None = None) -> T
     where = device_named(device or ("cuda" if torch.cuda.is_available() else "cpu"))
     precision = dtype or ("bfloat16" if where.type == "cuda" else "float32")
     if precision not in DTYPES:
-        raise ConfigError(f"dtype must be one of {', '.join(DTYPES)}, got {precision!r}")
+        raise ConfigError(
+            f"dtype must be one of {', '.join(DTYPES)}, got {precision!r}",
+            hint="leave it out for bfloat16 on a GPU, float32 elsewhere; int8 is of --engine native or onnx-int8",
+        )
     loaded = load_folder(folder, device=where, dtype=DTYPES[precision])
     return TorchEngine(loaded.model, loaded.tokenizers)
 
@@ -133,7 +136,10 @@ def device_named(name: str) -> torch.device:
     try:
         where = torch.device(name)
     except RuntimeError as error:
-        raise ConfigError(f"device must be cpu, cuda or cuda:N, got {name!r}") from error
+        raise ConfigError(
+            f"device must be cpu, cuda or cuda:N, got {name!r}",
+            hint="leave it out for a GPU where there is one",
+        ) from error
     if where.type == "cuda" and not torch.cuda.is_available():
         raise ConfigError(f"device is {name!r}, but torch sees no GPU", hint="--device cpu")
     return where

@@ -61,7 +61,9 @@ class Metric:
         Intervals are from that many bootstrap resamples, p-values from as many paired randomizations.
         """
         if samples < 40:
-            raise ConfigError(f"samples must be at least 40 for a 95 % interval, got {samples}")
+            raise ConfigError(
+                f"samples must be at least 40 for a 95 % interval, got {samples}", hint="1000 is the default"
+            )
         streams = aligned(systems, references)
         found = scorer(self.name, self.tokenize, stem=self.stem)
 
@@ -105,10 +107,13 @@ def aligned(systems: Mapping[str, Sequence[str]], references: References) -> lis
             what = "hypotheses" if name == "" else f"texts of {name!r}"
             raise InputError(
                 f"there must be as many {what} as references, got {len(texts)} and "
-                f"{', '.join(map(str, counts))}"
+                f"{', '.join(map(str, counts))}",
+                hint="one text per reference, in the same order",
             )
     if not systems or not streams[0]:
-        raise InputError("there is nothing to score: no hypotheses")
+        raise InputError(
+            "there is nothing to score: no hypotheses", hint="give at least one text and its reference"
+        )
     return streams
 
 

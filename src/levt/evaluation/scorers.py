@@ -31,7 +31,7 @@ def check(what: str, value: str, allowed: tuple[str, ...]) -> None:
     """Raise a ConfigError where a value is not one of the allowed."""
     if value not in allowed:
         near = difflib.get_close_matches(value.lower(), allowed, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else None
+        hint = f"did you mean {near[0]!r}?" if near else f"{allowed[0]!r} is the usual one"
         raise ConfigError(f"{what} must be one of {', '.join(allowed)}, got {value!r}", hint=hint)
 
 

@@ -136,9 +136,10 @@ def share(part: int, whole: int) -> float:
 def same_length(hypotheses: Sequence[str], **others: Sequence[object] | None) -> None:
     """Raise an InputError where there is nothing, or not as much of everything."""
     if not hypotheses:
-        raise InputError("there is nothing to count: no hypotheses")
+        raise InputError("there is nothing to count: no hypotheses", hint="give at least one text")
     for name, texts in others.items():
         if texts is not None and len(texts) != len(hypotheses):
             raise InputError(
-                f"there must be as many {name} as hypotheses, got {len(texts)} and {len(hypotheses)}"
+                f"there must be as many {name} as hypotheses, got {len(texts)} and {len(hypotheses)}",
+                hint="one per hypothesis, in the same order",
             )

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from levt.data.pack import Packed as Budget
 from levt.data.store import Store
-from levt.errors import ConfigError, raise_all
+from levt.errors import FLAGS, ConfigError, raise_all
 from levt.imitation.lesson import Arrays, fixed
 from levt.imitation.lessons import Lessons
 from levt.imitation.likelihood import Likelihood, OwnTokens
@@ -50,7 +50,7 @@ class DenoisingTeaching:
             problems.append(f"iterations must be at least 1, got {self.iterations}")
         if self.length_weight < 0:
             problems.append(f"length_weight must be at least 0, got {self.length_weight}")
-        raise_all(ConfigError, "teaching", problems)
+        raise_all(ConfigError, "teaching", problems, hint=FLAGS)
 
 
 def spread_rows(source: Ragged, target: Ragged) -> Int64[np.ndarray, "t"]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Int64
 
-from levt.errors import ConfigError, raise_all
+from levt.errors import FLAGS, ConfigError, raise_all
 from levt.imitation.ragged import Ragged
 
 BLOCK = 4
@@ -40,7 +40,7 @@ class Drafts:
         ]
         if self.made > 1 + 1e-9:
             problems.append(f"noisy + unfinished + mismatched must be at most 1, got {self.made}")
-        raise_all(ConfigError, "drafts", problems)
+        raise_all(ConfigError, "drafts", problems, hint=FLAGS)
 
     @property
     def made(self) -> float:

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from levt.data.pack import Packed as Budget
 from levt.data.store import Store
-from levt.errors import ConfigError, raise_all, wrong_choices
+from levt.errors import FLAGS, ConfigError, raise_all, wrong_choices
 from levt.imitation.lesson import Arrays, LessonShape, fixed
 from levt.imitation.lessons import Lessons
 from levt.imitation.ragged import Ragged
@@ -40,7 +40,7 @@ class InsertionTeaching:
         problems = wrong_choices(self)
         if self.temperature <= 0:
             problems.append(f"temperature must be above 0, got {self.temperature}")
-        raise_all(ConfigError, "teaching", problems)
+        raise_all(ConfigError, "teaching", problems, hint=FLAGS)
 
 
 def span_weights(

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from levt.data.pack import Packed as Budget
 from levt.data.store import Store
-from levt.errors import ConfigError, raise_all
+from levt.errors import FLAGS, ConfigError, raise_all
 from levt.imitation.lesson import Arrays, LessonShape, fixed
 from levt.imitation.lessons import Lessons
 from levt.imitation.likelihood import Likelihood
@@ -37,7 +37,7 @@ class MaskedTeaching:
         problems = []
         if self.length_weight < 0:
             problems.append(f"length_weight must be at least 0, got {self.length_weight}")
-        raise_all(ConfigError, "teaching", problems)
+        raise_all(ConfigError, "teaching", problems, hint=FLAGS)
 
 
 def random_masks(target: Ragged, draw: np.random.Generator) -> Bool[np.ndarray, "t"]:

@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float, Int, Num
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from levt.errors import ConfigError, raise_all
+from levt.errors import FLAGS, ConfigError, raise_all
 from levt.imitation.expert import expert_match
 from levt.imitation.lesson import LessonShape
 from levt.imitation.likelihood import Likelihood, OwnTokens
@@ -52,7 +52,7 @@ class ObjectiveConfig:
             for name in ("delete_weight", "placeholder_weight", "token_weight", "own_deletions")
             if getattr(self, name) < 0
         ]
-        raise_all(ConfigError, "objective", problems)
+        raise_all(ConfigError, "objective", problems, hint=FLAGS)
 
 
 class LevTObjective(nn.Module):

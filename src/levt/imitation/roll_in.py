@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Bool, Int64
 
 from levt.edits.oracle import align
-from levt.errors import ConfigError, raise_all, wrong_choices
+from levt.errors import FLAGS, ConfigError, raise_all, wrong_choices
 from levt.imitation.drafts import Drafts
 from levt.imitation.ragged import Ragged
 
@@ -50,7 +50,7 @@ class RollIn:
         ]
         if self.empty + self.complete > 1:
             problems.append(f"empty + complete must be at most 1, got {self.empty + self.complete}")
-        raise_all(ConfigError, "roll-in", problems)
+        raise_all(ConfigError, "roll-in", problems, hint=FLAGS)
 
     def share_deleted(self, beta_share: float = 0.5) -> float:
         """Expected share of target tokens that become placeholders, for rows without a draft."""

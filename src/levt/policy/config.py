@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
 
-from levt.errors import ConfigError, raise_all, wrong_choices
+from levt.errors import FLAGS, ConfigError, raise_all, wrong_choices
 from levt.text.specials import SPECIALS
 
 Policy = Literal["delete", "placeholder", "token"]
@@ -61,7 +61,7 @@ class ModelConfig:
     """Share of values dropped after the embedding and after each sublayer."""
 
     def __post_init__(self) -> None:
-        raise_all(ConfigError, f"{self.kind} model", list(self.problems()))
+        raise_all(ConfigError, f"{self.kind} model", list(self.problems()), hint=FLAGS)
 
     def problems(self) -> Iterator[str]:
         """Everything that is wrong with the values."""

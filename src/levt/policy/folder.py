@@ -23,6 +23,7 @@ from levt.policy.config import ModelConfig
 from levt.policy.folder_config import (
     CARD,
     CONFIG,
+    DAMAGED,
     FILES,
     SOURCE_TOKENIZER,
     TOKENIZER,
@@ -120,7 +121,7 @@ def load_folder(
     folder = Path(folder)
     config = open_folder(folder)
     model, tokenizers, problems = read_folder(folder, config, damaged_files(folder, config, verify=verify))
-    hint = "the folder is damaged or was changed by hand: copy or download it again"
+    hint = DAMAGED
     if has_graphs_only(folder):
         hint = "run it with `--engine onnx` or `--engine onnx-int8`, or take the folder that it was made from"
     raise_all(ModelError, f"the model folder {folder}", problems, hint=hint)

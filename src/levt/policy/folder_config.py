@@ -17,6 +17,9 @@ TOKENIZER, SOURCE_TOKENIZER = "tokenizer.json", "source_tokenizer.json"
 FILES = (CONFIG, WEIGHTS, TOKENIZER, SOURCE_TOKENIZER, CARD)
 """All that a model folder may need; the second tokenizer only where vocabularies are separate."""
 
+DAMAGED = "the folder is damaged or was changed by hand: copy or download it again"
+"""What to do about files that are not as they were written."""
+
 StoredDtype = Literal["float32", "float16", "bfloat16", "int8", "int4"]
 """How weights are stored; int8: matrices as bytes with a scale for each row, int4: as half bytes with one for every 32
 weights, and all else in float32."""
@@ -77,7 +80,7 @@ def read_folder_config(path: Path) -> FolderConfig:
     try:
         saved = json.loads(path.read_bytes().decode("utf-8"))
     except (OSError, ValueError) as error:
-        raise ModelError(f"{path} cannot be read: {reason(error)}") from error
+        raise ModelError(f"{path} cannot be read: {reason(error)}", hint=DAMAGED) from error
     if not isinstance(saved, dict) or "format" not in saved:
         raise ModelError(
             f"{path} does not describe a model of levt: the key 'format' is missing",
@@ -87,10 +90,10 @@ def read_folder_config(path: Path) -> FolderConfig:
         newer = isinstance(saved["format"], int) and saved["format"] > FORMAT
         raise ModelError(
             f"{path}: format must be {FORMAT}, got {saved['format']!r}",
-            hint="the model was written by a newer levt: pip install --upgrade levt" if newer else None,
+            hint="the model was written by a newer levt: pip install --upgrade levt" if newer else DAMAGED,
         )
     problems, values = _checked(saved)
-    raise_all(ModelError, str(path), problems)
+    raise_all(ModelError, str(path), problems, hint=DAMAGED)
     return FolderConfig(**values)
 
 

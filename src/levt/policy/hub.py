@@ -10,7 +10,7 @@ from pathlib import Path
 
 from levt.errors import ModelError, raise_all
 from levt.policy.folder import damaged_files, open_folder
-from levt.policy.folder_config import FILES
+from levt.policy.folder_config import DAMAGED, FILES
 
 BUNDLED = Path(__file__).parents[1] / "models"
 """Where the models that come with the package lie."""
@@ -75,12 +75,16 @@ def push_to_hub(
 
     folder = Path(folder)
     if not HUB_ID.fullmatch(repo_id):
-        raise ModelError(f"an id of the hub has the form user/name, got {repo_id!r}")
+        raise ModelError(
+            f"an id of the hub has the form user/name, got {repo_id!r}",
+            hint="your name there, and one for the model",
+        )
     damaged = damaged_files(folder, open_folder(folder), verify=True)
     raise_all(
         ModelError,
         f"{folder} cannot be uploaded",
         [f"{name}: {problem}" for name, problem in damaged.items()],
+        hint=DAMAGED,
     )
     api = huggingface_hub.HfApi()
     try:

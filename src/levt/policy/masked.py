@@ -26,6 +26,7 @@ class MaskedConfig(TransformerConfig):
     >>> MaskedConfig(source_vocabulary=9, target_vocabulary=9, max_length=2)
     Traceback (most recent call last):
     levt.errors.ConfigError: masked model: max_length must be at least 3, got 2
+    hint: `levt train RECIPE --help` explains each setting
     """
 
     kind: ClassVar[str] = "masked"

@@ -101,7 +101,10 @@ class Answers:
 
     def _unsteered(self, row: Row) -> Row:
         if row.terms:
-            raise InputError(f"it has terms, and a model of kind {self.model.kind} cannot be steered")
+            raise InputError(
+                f"it has terms, and a model of kind {self.model.kind} cannot be steered",
+                hint="leave out --terms, or take a model of kind levt",
+            )
         return row
 
     def _wish(self, row: Row, options: Options) -> Wish:

@@ -34,4 +34,4 @@ class Distillation:
             for name in ("beam", "max_iterations", "shard", "batch_size")
             if getattr(self, name) < 1
         ]
-        raise_all(ConfigError, "distillation", problems)
+        raise_all(ConfigError, "distillation", problems, hint="`levt distill --help` explains each setting")

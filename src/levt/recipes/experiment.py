@@ -18,7 +18,7 @@ from levt.data.store import Store
 from levt.engine.batching import Budget
 from levt.engine.model import Model
 from levt.engine.torch_engine import TorchEngine, device_named
-from levt.errors import ConfigError, raise_all
+from levt.errors import FLAGS, ConfigError, raise_all
 from levt.evaluation.metrics import metric
 from levt.evaluation.scorers import Tokenize
 from levt.imitation.lessons import Lessons, LevTLessons
@@ -97,7 +97,7 @@ class Experiment:
         ]
         if self.repair and not (isinstance(self.model, LevTConfig) and self.roll_in.drafts.made):
             problems.append("repair is for LevT with made-up drafts: say their shares (roll_in.drafts)")
-        raise_all(ConfigError, "experiment", problems)
+        raise_all(ConfigError, "experiment", problems, hint=FLAGS)
 
     @property
     def where(self) -> str:

@@ -54,7 +54,7 @@ def checked(values: Sequence[float], level: float) -> None:
     """Refuse what cannot be tried."""
     problems = [] if 0 < level <= 1 else [f"level must be above 0 and at most 1, got {level}"]
     problems += [f"values must be from 0 to below 1, got {v}" for v in values if not 0 <= v < 1]
-    raise_all(ConfigError, "calibration", problems)
+    raise_all(ConfigError, "calibration", problems, hint="leave them out for the defaults")
 
 
 def chosen(
@@ -112,7 +112,9 @@ def calibrate_model(
     ``settings`` are the other ones of its refinement.
     """
     if model.kind != "levt":
-        raise ConfigError(f"a model of kind {model.kind} has no min_edit to tune")
+        raise ConfigError(
+            f"a model of kind {model.kind} has no min_edit to tune", hint="a model of kind levt has"
+        )
     checked(values, level)
     texts: dict[tuple[float, float], Sequence[str]] = {}
     for penalty in penalties or (settings.get("empty_gap_penalty", 0.0),):

@@ -46,7 +46,9 @@ class OnRay:
     def __post_init__(self) -> None:
         for name in ("workers", "cpus"):
             if (value := getattr(self, name)) is not None and value < 1:
-                raise ConfigError(f"{name} must be at least 1, got {value}")
+                raise ConfigError(
+                    f"{name} must be at least 1, got {value}", hint="leave it out for what the cluster has"
+                )
 
     def __call__(self, work: Work, progress: Progress) -> None:
         """Finish all pieces."""

@@ -45,9 +45,12 @@ def redrafted(
 ) -> Triples:
     """The triples with other drafts, for each round once or, with round trips, twice a side; a round cuts anew."""
     if folds < 2:
-        raise ConfigError(f"folds must be at least 2, got {folds}")
+        raise ConfigError(f"folds must be at least 2, got {folds}", hint="10 is the default")
     if unknown := [side for side in sides if side not in SIDES]:
-        raise ConfigError(f"sides must be among {', '.join(SIDES)}, got {', '.join(unknown)}")
+        raise ConfigError(
+            f"sides must be among {', '.join(SIDES)}, got {', '.join(unknown)}",
+            hint="leave it out for the default",
+        )
     usable = [row for row in triples.rows() if all(row)]
     works = []
     for turn in range(rounds):

@@ -50,7 +50,7 @@ def plan(
 ) -> list[Piece]:
     """Pieces of at most ``lines`` lines, in order; ``beside`` are files with a line for each line of the input."""
     if lines < 1:
-        raise ConfigError(f"shard-lines must be at least 1, got {lines}")
+        raise ConfigError(f"shard-lines must be at least 1, got {lines}", hint="10000 is the default")
     columns = {"source": files_of(inputs)}
     for field, paths in (beside or {}).items():
         columns[field] = files_of(paths)

@@ -35,7 +35,9 @@ def halves(source: Path, target: Path, out: Path, *, share: float = 0.5, seed: i
     A source decides by itself (by its hash) where it goes, so equal sentences never lie in both parts.
     """
     if not 0 < share < 1:
-        raise ConfigError(f"share must be more than 0 and less than 1, got {share}")
+        raise ConfigError(
+            f"share must be more than 0 and less than 1, got {share}", hint="0.5 is the default"
+        )
     counts = [0, 0]
     with new_folder(out) as fresh:
         parts = [fresh / "first", fresh / "second"]
@@ -79,7 +81,10 @@ class Synthesis:
     def __post_init__(self) -> None:
         for name in ("chunk", "processes"):
             if getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
+                raise ConfigError(
+                    f"{name} must be at least 1, got {getattr(self, name)}",
+                    hint="leave it out for the default",
+                )
 
 
 def write_drafts(
@@ -139,7 +144,7 @@ def mix(synthetic: Sequence[Path], real: Sequence[Path], out: Path, *, times: in
     Each is three files, source, draft and target, or one folder that ``write_drafts`` wrote.
     """
     if times < 1:
-        raise ConfigError(f"times must be at least 1, got {times}")
+        raise ConfigError(f"times must be at least 1, got {times}", hint="10 is the default")
     counts = []
     with new_folder(out) as fresh:
         names = (SOURCE, DRAFT, TARGET)

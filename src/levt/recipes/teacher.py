@@ -77,7 +77,10 @@ class Writer:
         self.options: dict[str, Any] = {name: value for name, value in wanted.items() if name in known}
         edits = model.kind == "post-editing" or (model.kind == "levt" and not settings.from_scratch)
         if model.kind == "post-editing" and not store.has_draft:
-            raise ConfigError("a post-editing teacher reads drafts, and this corpus has none")
+            raise ConfigError(
+                "a post-editing teacher reads drafts, and this corpus has none",
+                hint="prepare one with drafts: levt prepare --draft --train SOURCE DRAFT TARGET",
+            )
         self.with_draft = edits and store.has_draft
 
     def targets(self, rows: range) -> tuple[list[list[int] | None], dict[str, int]]:

@@ -30,7 +30,8 @@ def teaching_lessons(
     settings, lessons = TEACHING[kind]
     if not isinstance(teaching, settings | None):
         raise ConfigError(
-            f"teaching of a {kind} model must be {settings.__name__}, got {type(teaching).__name__}"
+            f"teaching of a {kind} model must be {settings.__name__}, got {type(teaching).__name__}",
+            hint="leave it out for the default",
         )
     made: Lessons = lessons(store, budget, model, teaching or settings(), smoothing=smoothing)
     return made

@@ -60,7 +60,9 @@ class Local:
 
     def __post_init__(self) -> None:
         if self.processes < 1:
-            raise ConfigError(f"processes must be at least 1, got {self.processes}")
+            raise ConfigError(
+                f"processes must be at least 1, got {self.processes}", hint="leave it out for one"
+            )
 
     def __call__(self, work: Work, progress: Progress) -> None:
         """Finish all pieces."""

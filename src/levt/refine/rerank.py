@@ -36,7 +36,8 @@ class Candidates:
     def __post_init__(self) -> None:
         check_numbers("candidates", self, {"gaps": Range(0, MANY), "around": Range(0, MANY)})
         problems = [GAMMA.problem(penalty, whole=False) for penalty in self.penalties]
-        raise_all(ConfigError, "candidates", [f"a penalty {problem}" for problem in problems if problem])
+        wrong = [f"a penalty {problem}" for problem in problems if problem]
+        raise_all(ConfigError, "candidates", wrong, hint=f"a penalty is added to γ; {GAMMA.note}")
 
 
 @runtime_checkable

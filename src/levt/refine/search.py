@@ -41,6 +41,7 @@ class SearchOptions:
     >>> SearchOptions(beam=2, n_best=3)
     Traceback (most recent call last):
     levt.errors.ConfigError: search: n_best must be between 1 and beam (2), got 3
+    hint: a larger beam, or fewer outputs
     """
 
     beam: int = 4
@@ -59,7 +60,10 @@ class SearchOptions:
     def __post_init__(self) -> None:
         check_numbers("search", self, RANGES)
         if self.n_best > self.beam:
-            raise ConfigError(f"search: n_best must be between 1 and beam ({self.beam}), got {self.n_best}")
+            raise ConfigError(
+                f"search: n_best must be between 1 and beam ({self.beam}), got {self.n_best}",
+                hint="a larger beam, or fewer outputs",
+            )
 
     def limit(self, source: int, positions: int) -> int:
         """Longest output, boundaries counted, of a source of that length."""

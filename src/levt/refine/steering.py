@@ -64,7 +64,8 @@ def plan(wish: Wish, source: Tokens, tokenizer: Tokenizer) -> Plan:
             glued[i] |= i > before[start]
             if draft[i] == UNK:
                 raise InputError(
-                    f"{text[start:end].strip()!r} must stay, but has a piece that is not in the vocabulary"
+                    f"{text[start:end].strip()!r} must stay, but has a piece that is not in the vocabulary",
+                    hint="the model cannot write it: let it go, or write it in pieces that it knows",
                 )
     for start, end in gone:
         for i in range(before[start], before[end]):
@@ -247,4 +248,7 @@ def _refuse_conflicts(
     for a, b in crossed:
         for c, d in protected:
             if a < d and c < b:
-                raise InputError(f"{text[a:b]!r} is crossed out, but overlaps {text[c:d]!r}, which must stay")
+                raise InputError(
+                    f"{text[a:b]!r} is crossed out, but overlaps {text[c:d]!r}, which must stay",
+                    hint="drop one of the two",
+                )

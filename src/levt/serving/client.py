@@ -40,7 +40,7 @@ class Patience:
             problems.append(f"first_wait must be at least 0, got {self.first_wait}")
         if self.timeout <= 0:
             problems.append(f"timeout must be above 0, got {self.timeout}")
-        raise_all(ConfigError, "client", problems)
+        raise_all(ConfigError, "client", problems, hint="leave them out for the defaults")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +78,10 @@ class Client:
         except ValueError:
             port = -1
         if parts.scheme not in ("http", "https") or not parts.hostname or port == -1:
-            raise ConfigError(f"a server is named http://HOST:PORT, got {url!r}")
+            raise ConfigError(
+                f"a server is named http://HOST:PORT, got {url!r}",
+                hint="`levt serve` tells its address, such as http://127.0.0.1:8000",
+            )
         self.url, self._host, self._port, self._prefix = url, parts.hostname, port, parts.path.rstrip("/")
         self._secure, self._token = parts.scheme == "https", token
         self.patience, self._sleep = patience or Patience(), sleep

@@ -17,7 +17,9 @@ HOST = "127.0.0.1 is for this machine alone, 0.0.0.0 for all that can reach it"
 def listen(host: str, port: int) -> socket.socket:
     """A socket on a free port; port 0 lets the system choose one."""
     if not 0 <= port <= 65535:
-        raise ConfigError(f"port must be between 0 and 65535, got {port}")
+        raise ConfigError(
+            f"port must be between 0 and 65535, got {port}", hint="8000 is the default, 0 takes a free one"
+        )
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:

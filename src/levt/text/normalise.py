@@ -30,7 +30,7 @@ class Normalisation:
         problems = (
             [] if self.form in forms else [f"form must be one of {', '.join(forms)}, got {self.form!r}"]
         )
-        raise_all(ConfigError, "normalisation", problems)
+        raise_all(ConfigError, "normalisation", problems, hint="leave it out for NFC")
 
     def steps(self) -> list[normalizers.Normalizer]:
         """The steps in the language of ``tokenizers``.

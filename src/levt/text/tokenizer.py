@@ -56,7 +56,10 @@ class Tokenizer:
                 hint="only a tokenizer made by levt can be used",
             )
         if sorted(vocabulary.values()) != list(range(self._size)) or fields["added_tokens"]:
-            raise ModelError("the tokenizer's ids have holes or added tokens")
+            raise ModelError(
+                "the tokenizer's ids have holes or added tokens",
+                hint="only a tokenizer made by levt can be used",
+            )
 
     @classmethod
     def train(
@@ -91,11 +94,20 @@ class Tokenizer:
         pieces = [*SPECIALS, *vocabulary]
         repeated = [piece for piece, times in Counter(pieces).items() if times > 1]
         if repeated:
-            raise ConfigError(f"pieces occur twice or are symbols: {' '.join(map(repr, repeated[:5]))}")
+            raise ConfigError(
+                f"pieces occur twice or are symbols: {' '.join(map(repr, repeated[:5]))}",
+                hint=f"each must occur once, and none be {' '.join(SPECIALS)}",
+            )
         if spaced := [piece for piece in vocabulary if piece == "" or " " in checked(piece)]:
-            raise ConfigError(f"a piece must not be empty nor hold a space, got {spaced[0]!r}")
+            raise ConfigError(
+                f"a piece must not be empty nor hold a space, got {spaced[0]!r}",
+                hint="spaces stand between pieces",
+            )
         if continuation is not None and (continuation == "" or " " in continuation):
-            raise ConfigError(f"continuation must be a mark such as '@@', got {continuation!r}")
+            raise ConfigError(
+                f"continuation must be a mark such as '@@', got {continuation!r}",
+                hint="leave it out where no piece is marked",
+            )
         model = models.WordLevel({piece: i for i, piece in enumerate(pieces)}, unk_token=SPECIALS[UNK])
         return cls._assembled(
             model,

@@ -70,7 +70,10 @@ class Record:
         known = dict(json.loads(text))
         version = known.pop("version")
         if version not in (1, VERSION):
-            raise ModelError(f"is a checkpoint of version {version}, this levt reads 1 and {VERSION}")
+            raise ModelError(
+                f"is a checkpoint of version {version}, this levt reads 1 and {VERSION}",
+                hint="use the levt that wrote it, or another --out folder",
+            )
         if version == 1:
             known["identity"] = dict(known["identity"])
             known["workers"] = int(known["identity"].pop("workers", 1))
@@ -116,7 +119,7 @@ def read_record(folder: Path, identity: dict[str, Any]) -> Record:
             if found != size:
                 raise ValueError(f"{name} has {found} bytes, not {size}")
     except ModelError as error:
-        raise ModelError(f"{folder} {error.message}") from error
+        raise ModelError(f"{folder} {error.message}", hint=error.hint) from error
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise damaged(folder, error) from error
     known = record.identity

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from levt.errors import ConfigError, raise_all, wrong_choices
+from levt.errors import FLAGS, ConfigError, raise_all, wrong_choices
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +85,7 @@ class TrainingConfig:
             problems.append(
                 f"micro_batches decides accumulate: set only one, got {self.micro_batches} and {self.accumulate}"
             )
-        raise_all(ConfigError, "training", problems)
+        raise_all(ConfigError, "training", problems, hint=FLAGS)
 
     def shared_by(self, processes: int) -> "TrainingConfig":
         """The settings of one of so many processes, with the micro-batches of a step shared out.

@@ -227,4 +227,9 @@ def check_shapes(wanted: dict[str, tuple[int, ...]], state: dict[str, Tensor]) -
         for name, shape in wanted.items()
         if name not in state or tuple(state[name].shape) != shape
     ]
-    raise_all(ModelError, "the weights of the checkpoint", problems)
+    raise_all(
+        ModelError,
+        "the weights of the checkpoint",
+        problems,
+        hint="use another --out folder, or the settings of that run",
+    )

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from levt.errors import ConfigError, InputError
+from levt.refine.ranges import Range
 
 KINDS = "levt:FOLDER, phrase:FOLDER, command:COMMAND, http://… or https://…"
 
@@ -40,9 +41,12 @@ def open_black_box(
     """
     kind, colon, rest = spec.partition(":")
     if not colon or not rest.strip("/ "):
-        raise ConfigError(f"a black box must be named as one of {KINDS}, got {spec!r}")
-    if timeout <= 0:
-        raise ConfigError(f"timeout must be more than 0 seconds, got {timeout}")
+        raise ConfigError(
+            f"a black box must be named as one of {KINDS}, got {spec!r}",
+            hint="for example phrase:FOLDER, of `levt blackbox train-phrase`",
+        )
+    if problem := Range(0, 86_400, above=True).problem(timeout, whole=False):
+        raise ConfigError(f"timeout {problem}", hint="600 seconds are the default")
     if kind == "levt":
         from levt.recipes.black_boxes.model_folder import ModelFolder
 

@@ -22,7 +22,10 @@ class Command:
         """What the command wrote, line by line."""
         for i, line in enumerate(lines, 1):
             if "\n" in line or "\r" in line:
-                raise InputError(f"line {i} holds a line break, so the command would take it for two")
+                raise InputError(
+                    f"line {i} holds a line break, so the command would take it for two",
+                    hint="put a space in its place",
+                )
         if not lines:
             return []
         # A session of its own, so that whatever the shell has started ends with it.

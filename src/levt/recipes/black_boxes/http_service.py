@@ -34,7 +34,10 @@ class HttpService:
     def __init__(self, url: str, *, timeout: float = 600.0) -> None:
         parts = urllib.parse.urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ConfigError(f"the address of a service must be http://HOST… or https://HOST…, got {url!r}")
+            raise ConfigError(
+                f"the address of a service must be http://HOST… or https://HOST…, got {url!r}",
+                hint="for example http://127.0.0.1:8080/translate",
+            )
         self.url, self.timeout = url, timeout
         near = parts.hostname == "localhost" or parts.hostname == "::1" or parts.hostname.startswith("127.")
         proxy = urllib.request.ProxyHandler({} if near else None)

@@ -20,7 +20,7 @@ class ModelFolder:
                 hint="a black box is a model of another kind",
             )
         if beam is not None and self.model.kind == "levt":
-            raise ConfigError("a model of kind levt has no beam")
+            raise ConfigError("a model of kind levt has no beam", hint="leave it out")
         self.settings: dict[str, Any] = {} if beam is None else {"beam": beam}
 
     def translate(self, lines: Sequence[str]) -> list[str]:

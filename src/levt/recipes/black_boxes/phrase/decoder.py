@@ -43,7 +43,7 @@ class Search:
             for name, least in (("beam", 1), ("judged", 1), ("distortion", 0), ("margin", 0))
             if getattr(self, name) < least
         ]
-        raise_all(ConfigError, "search", problems)
+        raise_all(ConfigError, "search", problems, hint="leave them out for the defaults")
 
 
 @dataclass

@@ -63,7 +63,12 @@ class PhraseTraining:
             for name, least in (("longest", 1), ("options", 1), ("order", 2), ("independent", 1))
             if getattr(self, name) < least
         ]
-        raise_all(ConfigError, "phrase training", problems)
+        raise_all(
+            ConfigError,
+            "phrase training",
+            problems,
+            hint="`levt blackbox train-phrase --help` explains each setting",
+        )
 
 
 class PhraseSystem:
@@ -101,7 +106,10 @@ class PhraseSystem:
         most = settings.max_words
         kept = [i for i in range(len(x)) if 0 < len(x[i]) <= most and 0 < len(y[i]) <= most]
         if not kept:
-            raise InputError(f"there is no pair of lines of 1 to {most} words to learn from")
+            raise InputError(
+                f"there is no pair of lines of 1 to {most} words to learn from",
+                hint="one sentence per line, in both files",
+            )
         x = [lower_first(x[i], lowered) for i in kept]
         y = [lower_first(y[i], lowered_y) for i in kept]
         source, target = Vocabulary.of(x), Vocabulary.of(y)
@@ -190,7 +198,10 @@ class PhraseSystem:
         try:
             config = json.loads((folder / "config.json").read_text("utf-8"))
             if not isinstance(config, dict) or config.get("format") != "levt-phrase":
-                raise ModelError(f"{folder} is not the folder of a phrase-based system")
+                raise ModelError(
+                    f"{folder} is not the folder of a phrase-based system",
+                    hint="`levt blackbox train-phrase` writes one",
+                )
             if config.get("version") != VERSION:
                 raise ModelError(
                     f"{folder} has version {config.get('version')!r}, this levt reads {VERSION}",
@@ -227,5 +238,8 @@ def _read(kind: type[T], value: Any, folder: Path) -> T:
     """Settings from JSON; what is missing or unknown is an error."""
     names = {field.name for field in fields(kind)}
     if not isinstance(value, dict) or set(value) != names:
-        raise ModelError(f"{folder / 'config.json'}: the settings of {kind.__name__} must be {sorted(names)}")
+        raise ModelError(
+            f"{folder / 'config.json'}: the settings of {kind.__name__} must be {sorted(names)}",
+            hint="train it again",
+        )
     return kind(**value)

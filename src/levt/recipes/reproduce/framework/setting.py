@@ -31,4 +31,4 @@ class Setting:
         for name in ("seeds", "close_calls"):
             if not 1 <= getattr(self, name) <= 20:
                 problems.append(f"{name} must be between 1 and 20, got {getattr(self, name)}")
-        raise_all(ConfigError, "setting", problems)
+        raise_all(ConfigError, "setting", problems, hint="`levt reproduce --help` explains each setting")

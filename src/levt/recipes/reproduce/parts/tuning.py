@@ -44,7 +44,10 @@ def tune(
             hint="a model of kind levt has",
         )
     if not grid or any(not 0 <= penalty <= 3 for penalty in grid):
-        raise ConfigError(f"penalties must be between 0 and 3, got {', '.join(map(str, grid)) or 'none'}")
+        raise ConfigError(
+            f"penalties must be between 0 and 3, got {', '.join(map(str, grid)) or 'none'}",
+            hint="--penalties 0 0.5 1 2",
+        )
     found: dict[float, float] = {}
     signature = ""
     for penalty in sorted(set(grid)):
