@@ -41,7 +41,9 @@ def test_the_whole_way(tmp_path: Path) -> None:
         distillation=Distillation(beam=2, shard=30, batch_size=16),
     )
     assert run_chain(chain)
-    assert chain.placed()[1].init == tmp_path / "runs" / "teacher" / "best", "the student begins as its teacher"
+    assert chain.placed()[1].init == tmp_path / "runs" / "teacher" / "best", (
+        "the student begins as its teacher"
+    )
     assert chain.placed()[1].repair == (chain.corpus,), "references are there to be repaired"
     assert len(training_store(chain.placed()[1])) == 6 * len(Store.open(chain.corpus / "train"))
     assert Store.open(tmp_path / "runs" / "corpus" / "train").has_draft, (
