@@ -102,6 +102,7 @@ OTHERS = {
 }
 VALUES = {
     "translate --model levt --dtype float64": "dtype must be one of float32, ",
+    "translate --model levt --device meta": "device must be cpu, cuda or cuda:N, got 'meta'",
     "translate --model levt --device banana": "device must be cpu, cuda or cuda:N, got 'banana'",
     "translate --model levt --engine steam": "engine must be one of auto, ",
     "translate --model levt --engine native --dtype float16": "dtype must be int8 or float32",
@@ -129,6 +130,7 @@ VALUES = {
     "synthesize mix --synthetic kept --real kept --out new --times 0": "times must be at least 1, got 0",
     "synthesize drafts --train two.en two.de --black-box cat --out kept": "a black box must be named as one of ",
     "synthesize drafts --train two.en two.de --black-box command:cat --out new --processes 0": "processes must be at ",
+    "blackbox translate command:false": "the command 'false' ended with status 1 and said nothing",
     "blackbox translate command:cat --batch-size 0": "batch_size and processes must be at least 1, got 0 and 1",
     "blackbox translate command:cat --timeout 0": "timeout must be above 0 and at most 86400, got 0",
     "blackbox translate command:cat --timeout nan": "timeout must be above 0 and at most 86400, got nan",

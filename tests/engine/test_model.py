@@ -373,6 +373,14 @@ def test_load_from_a_folder(tmp_path: Path, model: levt.Model) -> None:
         levt.load("nosuch")
 
 
+def test_a_gpu_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = save_tiny(tmp_path / "model")
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
+    with pytest.raises(ConfigError, match="device is 'cuda:2', but torch sees GPUs up to 1"):
+        levt.load(folder, engine="torch", device="cuda:2")
+
+
 def test_the_public_surface() -> None:
     assert set(levt.__all__) <= set(dir(levt))
     for name in levt.__all__:

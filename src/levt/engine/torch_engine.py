@@ -134,12 +134,18 @@ def load(folder: Path, device: str | None = None, dtype: str | None = None) -> T
 def device_named(name: str) -> torch.device:
     """A device that is there, by its name."""
     try:
-        where = torch.device(name)
-    except RuntimeError as error:
+        where: torch.device | None = torch.device(name)
+    except RuntimeError:
+        where = None
+    if where is None or where.type not in ("cpu", "cuda"):
         raise ConfigError(
             f"device must be cpu, cuda or cuda:N, got {name!r}",
             hint="leave it out for a GPU where there is one",
-        ) from error
+        )
     if where.type == "cuda" and not torch.cuda.is_available():
         raise ConfigError(f"device is {name!r}, but torch sees no GPU", hint="--device cpu")
+    if where.type == "cuda" and (where.index or 0) >= (count := torch.cuda.device_count()):
+        raise ConfigError(
+            f"device is {name!r}, but torch sees GPUs up to {count - 1}", hint="--device cuda:0"
+        )
     return where

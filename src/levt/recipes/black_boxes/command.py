@@ -11,6 +11,10 @@ from levt.recipes.black_boxes import NoAnswer, answered
 SHOWN = 400
 """Characters of the command's complaints that an error repeats."""
 
+BY_HAND = (
+    "try it by hand: it reads lines from standard input, writes as many in UTF-8, and ends with status 0"
+)
+
 
 class Command:
     """Runs the command once for every call; it must answer all lines and end within ``timeout`` seconds."""
@@ -52,13 +56,14 @@ class Command:
             said = complaints.decode("utf-8", "replace").strip()[-SHOWN:]
             raise NoAnswer(
                 f"the command {self.command!r} ended with status {process.returncode}"
-                + (f" and said:\n{said}" if said else " and said nothing")
+                + (f" and said:\n{said}" if said else " and said nothing"),
+                hint=BY_HAND,
             )
         try:
             text = out.decode("utf-8")
         except UnicodeDecodeError as error:
             raise NoAnswer(
-                f"the command {self.command!r} wrote what is not UTF-8 (byte {error.start})"
+                f"the command {self.command!r} wrote what is not UTF-8 (byte {error.start})", hint=BY_HAND
             ) from error
         found = [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")] if text else []
         return answered(f"the command {self.command!r}", lines, found)

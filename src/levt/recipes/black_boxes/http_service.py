@@ -19,6 +19,7 @@ MOST = 256
 """Lines of one request."""
 SHOWN = 400
 """Characters of an answer that an error repeats."""
+FORM = 'it is asked by POST {"lines": [texts]} and answers {"lines": [texts]}, one for each'
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):
@@ -64,10 +65,13 @@ class HttpService:
             with error:
                 said = error.read(SHOWN).decode("utf-8", "replace").strip()
             raise NoAnswer(
-                f"{self.url} answered with status {error.code}" + (f": {said}" if said else "")
+                f"{self.url} answered with status {error.code}" + (f": {said}" if said else ""), hint=FORM
             ) from None
         except TimeoutError:
-            raise NoAnswer(f"{self.url} did not answer in {self.timeout:g} seconds") from None
+            raise NoAnswer(
+                f"{self.url} did not answer in {self.timeout:g} seconds",
+                hint="give it more time, or fewer lines at once",
+            ) from None
         except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
             reason = getattr(error, "reason", error)
             raise NoAnswer(
@@ -76,10 +80,10 @@ class HttpService:
         try:
             value = json.loads(body)
         except ValueError:
-            raise NoAnswer(f"{self.url} answered what is not JSON: {_shown(body)}") from None
+            raise NoAnswer(f"{self.url} answered what is not JSON: {_shown(body)}", hint=FORM) from None
         texts = value.get("lines") if isinstance(value, dict) else None
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            raise NoAnswer(f'{self.url} must answer {{"lines": [texts]}}, got {_shown(body)}')
+            raise NoAnswer(f'{self.url} must answer {{"lines": [texts]}}, got {_shown(body)}', hint=FORM)
         return answered(self.url, lines, texts)
 
 
