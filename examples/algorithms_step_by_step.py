@@ -92,7 +92,7 @@ experiment = Experiment(
 )  # fmt: skip
 if not finished(experiment):
     run(experiment)
-model = levt.load(args.out / "run" / "best", device="cpu")
+model = levt.load(args.out / "run" / "best", device="cpu", engine="torch")
 tokenizer = model.engine.tokenizers.target
 
 

@@ -42,7 +42,8 @@ def test_decode_and_score(
     page = capsys.readouterr().out
     for words in (
         "### test: 3 sentences", "teacher, greedy", "teacher, beam 4", "LevT, CPU, torch", "TER", "repeated %",
-        "iterations", "### test, 10%", "### test, 30%", "| test | LevT, CPU, torch | ", "nrefs:1",
+        "iterations", "| test | 10% | LevT, CPU, torch | ", "| test | 30% | LevT, CPU, torch, min_edit 0.7 | ",
+        "| test | LevT, CPU, torch | ", "nrefs:1",
     ):  # fmt: skip
         assert words in page, words
     monkeypatch.setattr(sys, "argv", ["bundled.py", "card", str(out), "--model", str(student)])

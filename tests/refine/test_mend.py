@@ -78,6 +78,17 @@ def test_an_outcome_is_mended_by_one_more_edit_and_locks_stay() -> None:
     assert len(outcome.rounds) == 1
 
 
+def test_a_character_that_stands_for_none_is_taken_out_unless_somebody_gave_one() -> None:
+    unknown, dog = tuple(TOKENIZER.encode("\ufffd")), TOKENIZER.id_of("▁dog") or 0
+    for source, draft, left in (
+        ((5,), (), (unknown[0], dog)), ((5,), unknown, (*unknown, dog)), (unknown, (), (*unknown, dog)),
+    ):  # fmt: skip
+        outcome = Outcome(Request(source=source, draft=draft))
+        outcome.become((*unknown, dog))
+        assert mend(outcome, TOKENIZER) == (left[1:] == (dog,))
+        assert outcome.tokens == left
+
+
 def test_pieces_between_spaces_are_no_bytes() -> None:
     tokenizer = Tokenizer.from_pieces(["<0xC3>", "a"])
     assert broken_bytes(tokenizer, [5, 6]) == []

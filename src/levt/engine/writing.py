@@ -20,7 +20,7 @@ from levt.refine.phases import Round
 from levt.refine.request import Tokens
 from levt.refine.search import Hypothesis, SearchOptions
 from levt.refine.wish import checked_text
-from levt.text.parts import broken_bytes, led_by
+from levt.text.parts import led_by, written_in_error
 
 AnyOptions = SearchOptions | ParallelOptions
 
@@ -106,8 +106,8 @@ def _result(task: Task, ranked: Sequence[Hypothesis], engine: Engine) -> Result:
     tokenizer, best = engine.tokenizers.target, ranked[0]
 
     def whole(tokens: Tokens) -> Tokens:
-        broken = set(broken_bytes(tokenizer, tokens))
-        kept = tuple(token for i, token in enumerate(tokens) if i not in broken) if broken else tokens
+        wrong = set(written_in_error(tokenizer, tokens, task.source, task.draft))
+        kept = tuple(token for i, token in enumerate(tokens) if i not in wrong) if wrong else tokens
         return kept if task.lead is None else tuple(led_by(tokenizer, kept, task.lead))
 
     tokens = whole(best.tokens)

@@ -11,6 +11,7 @@ from levt.text.segmentation import BYTE_VALUES, BYTES, SPACE
 from levt.text.specials import SPECIALS
 from levt.text.tokenizer import Tokenizer
 
+_UNKNOWN = tuple(len(SPECIALS) + value for value in "\ufffd".encode())
 _SEAM = "0"
 """A digit is always a unit of its own, so what follows it is encoded as if it stood inside a text."""
 
@@ -142,6 +143,25 @@ def broken_bytes(tokenizer: Tokenizer, tokens: Sequence[int]) -> list[int]:
             start += max(size, 1)
         i = run + 1
     return found
+
+
+def written_in_error(tokenizer: Tokenizer, tokens: Sequence[int], *given: Sequence[int]) -> list[int]:
+    """Where bytes stand that nobody meant: those of no character, and those of U+FFFD unless a given text has one.
+
+    >>> tokenizer = Tokenizer.train(["a dog runs"] * 9, 300)
+    >>> tokens = tokenizer.encode("a \ufffd dog")
+    >>> written_in_error(tokenizer, tokens), written_in_error(tokenizer, tokens, tokenizer.encode("\ufffd"))
+    ([2, 3, 4], [])
+    """
+    found = broken_bytes(tokenizer, tokens)
+    if not tokenizer.by_pieces and not any(_unknown(text) for text in given):
+        found = sorted({*found, *(i + j for i in _unknown(tokens) for j in range(len(_UNKNOWN)))})
+    return found
+
+
+def _unknown(tokens: Sequence[int]) -> list[int]:
+    """Where U+FFFD stands; bytes have the same tokens in every vocabulary."""
+    return [i for i in range(len(tokens)) if tuple(tokens[i : i + len(_UNKNOWN)]) == _UNKNOWN]
 
 
 def _character(raw: bytes) -> int:

@@ -42,7 +42,12 @@ def event_examples() -> dict[str, Any]:
     """What a stream looks like, for OpenAPI."""
     return {
         "text/event-stream": {
-            "schema": {"type": "string", "description": "Events draft, iteration, result, error, done."},
+            "schema": {
+                "type": "object",
+                "description": "An event; the data are JSON.",
+                "required": ["event", "data"],
+                "properties": {"event": {"enum": [*EVENTS, "done"]}, "data": {"type": "string"}},
+            },
             "example": 'event: iteration\ndata: {"index": 0, "number": 1, …}\n\nevent: done\ndata: {}\n\n',
         }
     }
