@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tarfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,8 @@ from levt.recipes.reproduce.framework.runner import (
 from levt.recipes.reproduce.framework.setting import Setting
 from levt.recipes.reproduce.framework.step import Step, chain, check_files
 from levt.recipes.reproduce.framework.workplace import Workplace
+from levt.recipes.reproduce.parts import packages
+from levt.recipes.reproduce.parts.packages import check_packages
 
 
 def diamond(diary: Path, *, left: str = "left", file: Path | None = None) -> Step:
@@ -256,6 +259,16 @@ def test_what_is_packed_is_enough_to_go_on(tmp_path: Path) -> None:
     # When all is done nothing large is needed.
     run_chain(rest, Workplace(work), Quiet())
     assert not any(path.name == "weights" for path in needed(Workplace(work), *rest))
+    with pytest.raises(ConfigError, match="must end in one of .xz, .gz, .tar, got packed.zip"):
+        pack(Workplace(work), tmp_path / "packed.zip", *rest)
+
+
+def test_packages_of_every_metric_are_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, str | None]] = []
+    monkeypatch.setattr(packages, "scorer", lambda name, tokenize=None: asked.append((name, tokenize)))
+    first = replace(step(tmp_path, "first"), config={"tokenize": "ja-mecab", "metrics": ["bleu", "rouge-2"]})
+    check_packages(step(tmp_path, "second", {"x": first}))
+    assert asked == [("bleu", "ja-mecab"), ("bleu", None), ("rouge-2", None)]
 
 
 @pytest.mark.parametrize("parallel", [1, 2])

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
+from levt.errors import ConfigError
 from levt.recipes.reproduce.framework.step import Step, chain
 from levt.recipes.reproduce.framework.workplace import Workplace
 
@@ -53,10 +54,15 @@ def bytes_of(files: Sequence[Path]) -> int:
 
 def pack(work: Workplace, file: Path, *goals: Step, most: float = math.inf) -> int:
     """Write the archive; it is unpacked into a workplace like any other. Gives the number of files in it."""
+    if file.suffix not in FORMS:
+        raise ConfigError(
+            f"the name of an archive must end in one of {', '.join(FORMS)}, got {file.name}",
+            hint="work.tar.xz is smallest, work.tar.gz is quickest",
+        )
     files = needed(work, *goals, most=most)
     file.parent.mkdir(parents=True, exist_ok=True)
     partial = file.with_name(f".{file.name}")
-    with tarfile.open(partial, FORMS.get(file.suffix, "w:gz")) as archive:
+    with tarfile.open(partial, FORMS[file.suffix]) as archive:
         for path in files:
             archive.add(path, path.relative_to(work.folder).as_posix(), recursive=False)
     partial.replace(file)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from levt.engine.batching import Budget
 from levt.engine.model import Model, load
@@ -35,9 +36,9 @@ class Tuned:
 
 def tune(
     model: Model, sources: Sequence[str], references: Sequence[str], by: Metric, *,
-    grid: Sequence[float] = GRID, progress: Callable[[str], None] = lambda text: None,
+    grid: Sequence[float] = GRID, progress: Callable[[str], None] = lambda text: None, **settings: Any,
 ) -> Tuned:  # fmt: skip
-    """Decode a dev set with each γ of the grid."""
+    """Decode a dev set with each γ of the grid, other settings of the model as they are given."""
     if model.kind != "levt":
         raise ConfigError(
             f"a model of kind {model.kind} has no penalty for empty gaps to tune",
@@ -51,8 +52,8 @@ def tune(
     found: dict[float, float] = {}
     signature = ""
     for penalty in sorted(set(grid)):
-        texts = [result.text for result in model.translate(list(sources), empty_gap_penalty=penalty)]
-        score = by.measure(texts, list(references))
+        results = model.translate(list(sources), empty_gap_penalty=penalty, **settings)
+        score = by.measure([result.text for result in results], list(references))
         found[penalty], signature = score.value, score.signature
         progress(f"γ = {penalty:g}: {by.name} {score.value:.2f}")
     sign = 1 if by.higher_is_better else -1
@@ -84,7 +85,8 @@ def tune_model(job: Job) -> None:
     sources, references = texts_of(job.inputs["corpus"] / CORPUS, "dev", job.config["limit"])
     by = metric(job.config["metric"], tokenize=job.config["tokenize"])
     model = load(job.inputs["model"] / MODEL, engine="torch", budget=BUDGET)
-    found = tune(model, sources, references, by, grid=job.config["grid"], progress=job.tell)
+    # As the test set is decoded: Algorithm 2 as it stands.
+    found = tune(model, sources, references, by, grid=job.config["grid"], progress=job.tell, reread=False)
     write_whole(job.out / TUNED, asdict(found), indent=1)
 
 
