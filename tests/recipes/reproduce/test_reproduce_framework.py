@@ -259,7 +259,7 @@ def test_what_is_packed_is_enough_to_go_on(tmp_path: Path) -> None:
     # When all is done nothing large is needed.
     run_chain(rest, Workplace(work), Quiet())
     assert not any(path.name == "weights" for path in needed(Workplace(work), *rest))
-    with pytest.raises(ConfigError, match="must end in one of .xz, .gz, .tar, got packed.zip"):
+    with pytest.raises(ConfigError, match=r"must end in one of \.xz, \.gz, \.tar, got packed\.zip"):
         pack(Workplace(work), tmp_path / "packed.zip", *rest)
 
 
