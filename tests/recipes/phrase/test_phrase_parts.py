@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from levt.recipes.black_boxes.phrase.alignment import Aligner, symmetrise
@@ -46,6 +46,7 @@ sentences = st.lists(st.lists(st.integers(FIRST, 8), min_size=1, max_size=6), mi
 
 @settings(deadline=None, max_examples=40)
 @given(sentences, st.integers(2, 4))
+@example([[FIRST]], 4)
 def test_probabilities_after_any_history_sum_to_one(texts: list[list[int]], order: int) -> None:
     model = LanguageModel.train(Side.of(texts), 9, order=order)
     # Everything that can come: the words of the vocabulary 3 … 8, one unknown, and the end.

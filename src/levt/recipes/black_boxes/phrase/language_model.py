@@ -76,8 +76,9 @@ class LanguageModel:
         for n in range(1, order):
             # Below the highest order a count is that of different left neighbours; sentences' beginnings have none.
             lefts, number = np.unique(spans[n - 1][firsts[n] + 1], return_counts=True)
-            place = np.searchsorted(lefts, keys[n - 1]).clip(max=len(lefts) - 1)
-            differing = np.where(lefts[place] == keys[n - 1], number[place], 0)
+            differing = np.zeros_like(counts[n - 1])
+            preceded = np.isin(keys[n - 1], lefts)
+            differing[preceded] = number[np.searchsorted(lefts, keys[n - 1][preceded])]
             counts[n - 1] = np.where(words[firsts[n - 1]] == BEGIN, counts[n - 1], differing)
         logs: list[Floats] = []
         backoffs: list[Floats] = []
