@@ -13,7 +13,7 @@ def serve(
     token_file: Maybe[Path] = None,
     cors: tuple[str, ...] = (),
     allow_host: tuple[str, ...] = (),
-    engine: str = "torch",
+    engine: str = "auto",
     device: Maybe[str] = None,
     dtype: Maybe[str] = None,
     threads: Maybe[int] = None,
@@ -38,7 +38,7 @@ def serve(
         token_file: File with the bearer token that every costly or telling request must bring.
         cors: Origins of other pages that may ask (https://example.org); none by default.
         allow_host: Further names by which this server may be asked, as behind a proxy.
-        engine: What runs the model: torch, cuda, onnx, onnx-int8 or native.
+        engine: What runs it: torch, cuda, onnx, onnx-int8 or native; auto: torch on a GPU, else the fastest exact one.
         device: cpu, cuda or cuda:N; by default a GPU where there is one.
         dtype: float32, bfloat16 or float16; by default bfloat16 on a GPU, float32 elsewhere.
         threads: Threads among which the texts of an iteration are shared out on a CPU; by default one per core.
@@ -83,6 +83,12 @@ def serve(
     if threads is not None and threads < 1:
         raise ConfigError(f"threads must be at least 1, got {threads}", hint="leave it out for one per core")
     token = None if token_file is None else read_token(token_file)
+    if threads is not None:
+        torch.set_num_threads(threads)
+    on_gpu = torch.cuda.is_available() if device is None else device.startswith("cuda")
+    if engine == "auto" and on_gpu:
+        # Texts of all rounds share a pass, which captured phases do not do.
+        engine = "torch"
     loaded = open_model(model, engine=engine, device=device, dtype=dtype, flag="levt serve")
     threads = max(torch.get_num_threads(), 1) if threads is None else threads
     if rows > 1:
