@@ -59,6 +59,7 @@ def serve(
 
     from levt.cli._model import open_model
     from levt.engine.batching import Budget
+    from levt.engine.engine import AUTO, on_gpu
     from levt.errors import ConfigError, MissingExtra
     from levt.serving.limits import Limits
 
@@ -85,8 +86,7 @@ def serve(
     token = None if token_file is None else read_token(token_file)
     if threads is not None:
         torch.set_num_threads(threads)
-    on_gpu = torch.cuda.is_available() if device is None else device.startswith("cuda")
-    if engine == "auto" and on_gpu:
+    if engine == AUTO and on_gpu(device):
         # Texts of all rounds share a pass, which captured phases do not do.
         engine = "torch"
     loaded = open_model(model, engine=engine, device=device, dtype=dtype, flag="levt serve")

@@ -87,16 +87,20 @@ def load_engine(name: str, folder: Path, device: str | None = None, dtype: str |
     return engine
 
 
-def _exact(folder: Path, device: str | None, dtype: str | None) -> tuple[str, str | None]:
-    """The engine and the precision that ``auto`` stands for."""
+def on_gpu(device: str | None) -> bool:
+    """Whether a device, None for the default, is a GPU."""
     import torch
 
+    return torch.cuda.is_available() if device is None else device.startswith("cuda")
+
+
+def _exact(folder: Path, device: str | None, dtype: str | None) -> tuple[str, str | None]:
+    """The engine and the precision that ``auto`` stands for."""
     from levt.edits.kernels import HAVE_TRITON
     from levt.engine.native_library import fast
     from levt.policy.folder import open_folder
 
-    on_gpu = torch.cuda.is_available() if device is None else device.startswith("cuda")
-    if on_gpu:
+    if on_gpu(device):
         return "cuda" if HAVE_TRITON else "torch", dtype
     here = device in (None, "cpu") and dtype in (None, "float32")
     if here and open_folder(folder).model.kind == "levt" and fast():

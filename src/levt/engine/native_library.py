@@ -111,7 +111,7 @@ def library() -> Any:
 
 @cache
 def fast() -> bool:
-    """Whether the library can be had here, and outruns that of torch: it is written for AVX-512."""
+    """Whether the library can be had here and is faster than torch: it is written for AVX-512."""
     if "avx512f" not in processor():
         return False
     try:

@@ -13,7 +13,8 @@ DATA = {
 COMMAND = """sh benchmarks/bundled_corpus.sh DATA corpora/bundled
 levt chain bundled-ar bundled-levt --corpus corpora/bundled --out runs/bundled --processes 4 \\
     --distillation.batch-size 256 --distillation.shard 4096
-levt convert compact runs/bundled/student/best --out levt-en-de --dtype int4"""
+levt convert compact runs/bundled/student/best --out levt-en-de --dtype int4
+# The teacher of this model had learnt before, from every pair once: without the repetitions that the corpus has now."""
 LIMITS = """\
 - It was trained for minutes on parliament speeches, everyday sentences and captions. News, law, medicine, software
   and slang are outside of what it knows, and it does not say so: it writes fluent sentences that are wrong.

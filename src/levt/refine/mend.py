@@ -1,9 +1,9 @@
 """Bytes of a finished text that make up no character are taken out of it. Knows no policy.
 
 A model spells what its vocabulary lacks in bytes, and may leave one of them alone: as text that is U+FFFD, which
-nobody meant and which, read again, would be a character of its own. Nor did anybody mean the U+FFFD that a model writes
-because its corpus had some, where neither source nor draft has one. While a text is being edited such a byte may
-still get its neighbours, so only what is finished is mended, by one more edit that nobody decided.
+nobody meant and which, read again, would be a character of its own. While a text is being edited such a byte may
+still get its neighbours, so only what is finished is mended, by one more edit that nobody decided. Nor did anybody mean
+a U+FFFD that the model writes because its corpus had some: it goes too, unless source or draft has one.
 """
 
 from levt.refine.loop import Outcome
