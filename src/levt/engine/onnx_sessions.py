@@ -30,7 +30,8 @@ COARSE = {
 
 
 def runtime() -> Any:
-    """ONNX Runtime, where it is installed."""
+    """ONNX Runtime, where it is installed, and silent: by itself it reports what it is used for to its makers."""
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # it looks once, when it is first imported
     try:
         import onnxruntime
     except ImportError as error:
