@@ -1,6 +1,6 @@
 """What MkDocs does beside turning Markdown into pages: generated pages, and links that hold in both places.
 
-Pages that lie elsewhere in the repository (the changelog, the results of the benchmarks) get a place in the site,
+Pages that lie elsewhere in the repository (the changelog, results of benchmarks, cards of models) get a place in the site,
 and links to them are turned there. The reference is made from the code at every build, so it cannot be stale.
 """
 
@@ -38,6 +38,10 @@ def elsewhere() -> dict[str, str]:
     found |= {
         f"results/benchmarks/{path.name}": f"benchmarks/results/{path.name}"
         for path in sorted((ROOT / "benchmarks" / "results").glob("*.md"))
+    }
+    found |= {
+        f"results/{path.parent.name}.md": f"src/levt/models/{path.parent.name}/README.md"
+        for path in sorted((ROOT / "src" / "levt" / "models").glob("*/README.md"))
     }
     found |= {
         f"examples/{path.name}": f"examples/{path.name}" for path in sorted((ROOT / "examples").glob("*.py"))

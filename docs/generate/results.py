@@ -1,4 +1,4 @@
-"""The page that lists what was measured: every result of ``benchmarks/results`` with its heading."""
+"""The page that lists what was measured: every result of ``benchmarks/results`` with its heading, and cards of models."""
 
 from pathlib import Path
 
@@ -10,6 +10,9 @@ def page(root: Path) -> str:
         title = path.read_text(encoding="utf-8").splitlines()[0].lstrip("# ")
         theme, _, when = path.stem.rpartition("_")
         rows.append(f"| [{title}](benchmarks/{path.name}) | {_machine(theme)} | {when[:4]}-{when[4:]} |")
+    for path in sorted((root / "src" / "levt" / "models").glob("*/README.md")):
+        name = path.parent.name
+        rows.append(f"| [{name}: its card, with data, licences and limits]({name}.md) | | |")
     for path in sorted((root / "docs" / "results").glob("*.md")):
         title = path.read_text(encoding="utf-8").splitlines()[0].lstrip("# ")
         rows.append(f"| [{title}]({path.name}) | | |")
