@@ -1,7 +1,7 @@
 """What MkDocs does beside turning Markdown into pages: generated pages, and links that hold in both places.
 
-Pages that lie elsewhere in the repository (the changelog, results of benchmarks, cards of models) get a place in the site,
-and links to them are turned there. The reference is made from the code at every build, so it cannot be stale.
+Pages that lie elsewhere in the repository (the changelog, results of benchmarks, cards of models) get a place in the
+site, and links to them are turned there. The reference is made from the code at every build, so it cannot be stale.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The page that lists what was measured: every result of ``benchmarks/results`` with its heading, and cards of models."""
+"""The page that lists what was measured: every result of ``benchmarks/results``, and the cards of models."""
 
 from pathlib import Path
 

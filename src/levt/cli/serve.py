@@ -40,7 +40,7 @@ def serve(
         allow_host: Further names by which this server may be asked, as behind a proxy.
         engine: What runs it: torch, cuda, onnx, onnx-int8 or native; auto: torch on a GPU, else the fastest exact one.
         device: cpu, cuda or cuda:N; by default a GPU where there is one.
-        dtype: float32, bfloat16 or float16; by default bfloat16 on a GPU, float32 elsewhere.
+        dtype: float32, bfloat16, float16 or int8; by default bfloat16 on a GPU, int8 with native, float32 elsewhere.
         threads: Threads among which the texts of an iteration are shared out on a CPU; by default one per core.
         rows: Most texts that go through the model together.
         tokens: Most tokens that go through the model together, padding counted.

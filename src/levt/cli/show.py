@@ -37,7 +37,7 @@ def show(
         whole: Read a text of several sentences whole; by default each is translated by itself, unless it is steered.
         engine: What runs the model: torch, cuda, onnx, onnx-int8 or native; auto: the fastest exact one.
         device: cpu, cuda or cuda:N; by default a GPU where there is one.
-        dtype: float32, bfloat16 or float16; by default bfloat16 on a GPU, float32 elsewhere.
+        dtype: float32, bfloat16, float16 or int8; by default bfloat16 on a GPU, int8 with native, float32 elsewhere.
         max_iterations: Stop after this many iterations (10).
         empty_gap_penalty: γ of the paper, 0 to 3: larger makes longer texts (0).
         min_edit: From 0, rewrite freely, to 1, leave alone (0).

@@ -51,7 +51,7 @@ def translate(
         batch_size: Most lines that go through the model together; changes speed and memory, never a result.
         engine: torch, cuda, onnx, onnx-int8 or native; auto: the fastest exact one; ray, ray:NAME: a cluster.
         device: cpu, cuda or cuda:N; by default a GPU where there is one.
-        dtype: float32, bfloat16 or float16; by default bfloat16 on a GPU, float32 elsewhere.
+        dtype: float32, bfloat16, float16 or int8; by default bfloat16 on a GPU, int8 with native, float32 elsewhere.
         max_iterations: Stop after this many iterations (10).
         empty_gap_penalty: γ of the paper, 0 to 3: larger makes longer texts (0).
         teacher: An autoregressive model that chooses among several candidates.

@@ -25,7 +25,7 @@ def tune(
     dtype: Maybe[str] = None,
     json: bool = False,
 ) -> None:
-    """Choose γ, the penalty for empty gaps, on a dev set: decode it with each and print the best.
+    """Choose γ, the penalty for empty gaps, or with drafts the reluctance to edit them, on a dev set; print the best.
 
     Example: levt tune runs/multi30k-levt/best --dev val.en val.de
 
