@@ -83,7 +83,7 @@ def compact(
         model: A model folder, a bundled model, or an id of the hub.
         out: Model folder to write.
         dtype: int8 keeps each matrix as bytes with a scale for each row (a quarter of float32), int4 as half bytes with
-            a scale for every 32 weights (a seventh; look at the quality), float16 is half of float32.
+            a scale for every 32 weights (about a sixth; look at the quality), float16 is half of float32.
     """
     from levt.convert.compact import compact as run
     from levt.policy.hub import resolve

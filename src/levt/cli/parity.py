@@ -10,7 +10,11 @@ def parity(folder: Folder, *, tolerance: float = 1e-4) -> None:
 
     Example: levt parity recorded
 
-    The folder holds checkpoint.pt, dict.txt, expected.json and expected.npz.
+    The folder holds checkpoint.pt, dict.txt (dict.source.txt too where the source has its own), expected.json and
+    expected.npz. The first of these two is {"cases": [{"id", "source", "state", "state_with_placeholders"}, …]}, lists
+    of pieces without boundaries; the second has for each id ID.encoder (states), ID.delete, ID.placeholder and
+    ID.token, in natural log-probabilities (tokens at the placeholders only, in order). Beside the cases, "decoding" may
+    list {"source", "empty_gap_penalty", "output"}: what fairseq wrote from nothing in at most ten iterations.
 
     Args:
         folder: Folder with the checkpoint and the recorded numbers.
