@@ -1,6 +1,7 @@
 """What the bundled model's name does: `levt demo`, the default of --model, levt.load; with a stand-in for the model."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,19 @@ def test_it_translates_a_dozen_repairs_a_few_and_says_what_next(
     assert (page.count("<section"), page.count("Source: ")) == (count, count)
     assert "until nothing changes. It came" in page
     assert all(word in err for word in ("levt serve", "levt translate", "own-pair.md", "loaded in"))
+
+
+@pytest.mark.parametrize("found", [None, "/usr/bin/levt"])
+def test_who_is_in_no_environment_is_told_how_to_get_in(
+    installed: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    found: str | None,
+) -> None:
+    which = shutil.which
+    monkeypatch.setattr(shutil, "which", lambda name, *rest: found if name == "levt" else which(name, *rest))
+    main(["demo", "--json"])
+    assert ("source .venv/bin/activate" in capsys.readouterr().err) == (found is None)
 
 
 def test_as_json(installed: Path, capsys: pytest.CaptureFixture[str]) -> None:

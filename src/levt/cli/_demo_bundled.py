@@ -20,6 +20,7 @@ What to try next:
   levt show "It is snowing." --html edits.html    the edits as a page
   levt demo --typos                           a model learns to repair typing errors in a minute, on this machine
   docs/own-pair.md                            from two text files to a model of your own"""
+FIRST = "First, in the clone: `make setup && source .venv/bin/activate`, so that `levt` is found and has all its extras."
 
 
 def demo_bundled(*, json: bool, html: Path | None) -> None:
@@ -27,6 +28,7 @@ def demo_bundled(*, json: bool, html: Path | None) -> None:
     import sys
     import time
     from json import dumps
+    from shutil import which
 
     from rich.console import Console
 
@@ -70,3 +72,5 @@ def demo_bundled(*, json: bool, html: Path | None) -> None:
         file=sys.stderr,
     )
     print(NEXT, file=sys.stderr)
+    if which("levt") is None:  # `make demo` has made an environment, and nobody is in it
+        print(FIRST, file=sys.stderr)
