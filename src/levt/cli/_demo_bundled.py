@@ -20,7 +20,7 @@ What to try next:
   levt show "It is snowing." --html edits.html    the edits as a page
   levt demo --typos                           a model learns to repair typing errors in a minute, on this machine
   docs/own-pair.md                            from two text files to a model of your own"""
-FIRST = "First, in the clone: `make setup && source .venv/bin/activate`, so that `levt` is found and has all its extras."
+FIRST = "First, in the clone: `make setup && source .venv/bin/activate`, so that `levt` is found, with all extras."
 
 
 def demo_bundled(*, json: bool, html: Path | None) -> None:
