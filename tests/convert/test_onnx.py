@@ -26,7 +26,7 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_copy_is_a_whole_model(model: Path, tmp_path: Path) -> None:
-    expected = levt.load(model, device="cpu").translate(TEXT).text
+    expected = levt.load(model, engine="torch", device="cpu").translate(TEXT).text
     out = tmp_path / "out"
     converted = convert_onnx(model, out)
     assert converted.folder == out

@@ -72,8 +72,14 @@ class Metric:
 
         baseline: NDArray[np.float64] | None = None
         scores = {}
+        counted: dict[tuple[int, str], list[float]] = {}  # once, where systems agree: TER takes its time
         for name, hypotheses in systems.items():
-            rows = found._extract_corpus_statistics(hypotheses, streams)
+            fresh = [one for one in enumerate(hypotheses) if one not in counted]
+            if fresh:
+                places, texts = zip(*fresh, strict=True)
+                theirs = [[stream[place] for place in places] for stream in streams]
+                counted |= zip(fresh, found._extract_corpus_statistics(texts, theirs), strict=True)
+            rows = [counted[one] for one in enumerate(hypotheses)]
             result = found._aggregate_and_compute(rows)
             statistics = np.array(rows, dtype=np.float64)
             signature = found.get_signature()

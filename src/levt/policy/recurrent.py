@@ -2,10 +2,13 @@
 
 The paper used fairseq's LSTM as it comes: one layer each, width 512, a source read from the left. Ours
 feeds no attention back into the LSTM (fairseq does): then the whole target is one call of the kernel.
-The decoder begins from a map of the last encoder state. Rows are padded on the right and never packed by
+The decoder begins from a map of the last encoder state. Embeddings are scaled as the Transformer's are, and
+attention is not (Luong's general score): states are below one, and with a score divided by √d it took thousands of
+steps until the decoder looked at the source at all. Rows are padded on the right and never packed by
 length, so nothing waits for the device and padding cannot be seen.
 """
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -64,7 +67,7 @@ class Recurrent(TokenTables):
     def encode(self, x: Int[Tensor, "*s"], layout: Layout | None = None) -> Memory:
         """Read the sources; the layout of padded rows may be left out."""
         layout = Padded.of(x) if layout is None else layout
-        embedded = self.drop(F.embedding(x, self.source_table))
+        embedded = self.embed(x, self.source_table)
         wide, real = as_rows(embedded, layout), as_rows(layout.real, layout)
         states: Tensor = self.forwards(wide)[0]
         last = real.sum(1).sub(1).clamp(min=0)
@@ -84,7 +87,7 @@ class Recurrent(TokenTables):
 
     def hidden(self, memory: Memory, y: Int[Tensor, "*n"], layout: Layout) -> Float[Tensor, "*n d"]:
         """States of the tokens so far, all places at once."""
-        embedded = self.drop(F.embedding(y, self.target_tokens.weight))
+        embedded = self.embed(y, self.target_tokens.weight)
         wide = as_rows(embedded, layout)
         cache = self.start(memory, layout.longest, layout.rows // memory.rows, rows=wide.shape[0])
         states: Tensor = self.decoder(wide, (cache.state, cache.cell))[0]
@@ -94,7 +97,8 @@ class Recurrent(TokenTables):
     def attend(self, memory: Memory, h: Float[Tensor, "*n d"], layout: Layout) -> Float[Tensor, "*n d"]:
         """What the memory adds: tanh(W · concat(context, h))."""
         k, v = memory.kv[TOWER].select(-4, 0).unbind(-3)
-        context = pattern(layout, memory.layout, h).attend(h.unsqueeze(-2), k, v).squeeze(-2)
+        q = (h * math.sqrt(h.shape[-1])).unsqueeze(-2)  # what attention divides by
+        context = pattern(layout, memory.layout, h).attend(q, k, v).squeeze(-2)
         return self.drop(torch.tanh(self.combine(torch.cat([context, h], -1))))
 
     def logits(
@@ -121,7 +125,7 @@ class Recurrent(TokenTables):
     def step(self, memory: Memory, tokens: Int[Tensor, "r"], cache: RecurrentCache) -> Float[Tensor, "r v"]:
         """Take one more token of each row and score the next."""
         y = tokens.unsqueeze(1)
-        embedded = self.drop(F.embedding(y, self.target_tokens.weight))
+        embedded = self.embed(y, self.target_tokens.weight)
         h, (state, cell) = self.decoder(embedded, (cache.state, cache.cell))
         cache.copy_(RecurrentCache(state, cell))
         layout = Padded(torch.ones_like(y, dtype=torch.bool))
@@ -130,6 +134,10 @@ class Recurrent(TokenTables):
     def reorder(self, cache: RecurrentCache, rows: Int[Tensor, "r"]) -> RecurrentCache:
         """The cache of hypotheses that continue these rows."""
         return cache.select(rows)
+
+    def embed(self, ids: Int[Tensor, "*n"], table: Float[Tensor, "v d"]) -> Float[Tensor, "*n d"]:
+        """What enters an LSTM."""
+        return self.drop(F.embedding(ids, table) * math.sqrt(table.shape[1]))
 
     def drop(self, x: Tensor) -> Tensor:
         """Dropout, in training."""
