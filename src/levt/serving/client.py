@@ -36,9 +36,9 @@ class Patience:
         problems = []
         if self.retries < 0:
             problems.append(f"retries must be at least 0, got {self.retries}")
-        if self.first_wait < 0:
+        if not self.first_wait >= 0:  # not a number is neither above nor below
             problems.append(f"first_wait must be at least 0, got {self.first_wait}")
-        if self.timeout <= 0:
+        if not self.timeout > 0:
             problems.append(f"timeout must be above 0, got {self.timeout}")
         raise_all(ConfigError, "client", problems, hint="leave them out for the defaults")
 
