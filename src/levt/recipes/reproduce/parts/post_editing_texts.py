@@ -26,8 +26,6 @@ from levt.recipes.reproduce.parts.toy import WORDS, sentence, target
 from levt.recipes.synthesis import Synthesis, aligned, first_half, write_drafts
 
 SPLITS = ("train", "dev", "test")
-PARTS = ("train", "first", "second", "dev", "test")
-"""Of the pairs of a language: all for training, the two halves of the first set, and the rest."""
 ACTIONS = "test.actions"
 TRIP = 60_000
 """Pairs that go on a round trip, at most."""
