@@ -9,7 +9,7 @@ from levt.engine.parting import source_parts
 from levt.engine.refining import Job
 from levt.errors import InputError
 from levt.refine.options import Options
-from levt.refine.places import whole
+from levt.refine.places import Place, find, is_whole, whole
 from levt.refine.request import Request, Tokens
 from levt.refine.steering import Plan, term_tokens
 from levt.serving.whole_words import whole_words
@@ -157,12 +157,23 @@ def with_terms(request: Request, terms: Sequence[str], tokenizer: Tokenizer, *, 
         banned=request.banned,
         options=request.options,
     )
+    held = [held_inside(shown, text, spans, request.locked) for shown in wanted]
     return Plan(
         request=placed,
         missing=tuple(missing),
         owners=tuple(owners),
         ordered=ordered,
-        required=tuple(dict.fromkeys(wanted)),
+        required=tuple(dict.fromkeys(shown for shown, inside in zip(wanted, held, strict=True) if inside)),
+        words=tuple(dict.fromkeys(shown for shown, inside in zip(wanted, held, strict=True) if not inside)),
+    )
+
+
+def held_inside(word: str, text: str, spans: Sequence[Place], locked: Sequence[bool]) -> bool:
+    """Whether the person has locked a longer word that holds this one: it would be torn to make this one whole."""
+    cut = [place for place in find(text, word) if not is_whole(text, place)]
+    return any(
+        all(lock for (start, stop), lock in zip(spans, locked, strict=True) if start < b and a < stop)
+        for a, b in cut
     )
 
 
