@@ -52,7 +52,7 @@ def state_job(
     n = len(state.tokens)
     asked = {name: asked_for(name, getattr(state, name), n) for name in ("counts", "words")}
     if both := asked["counts"].keys() & asked["words"].keys():
-        raise InputError(f"gap {min(both)} must have counts or words, not both")
+        raise InputError(f"gap {min(both)} must have counts or words, not both", hint="null for the other")
     [(text, read)] = source_parts(source, engine.tokenizers.source, positions, whole=True)
     request = Request(
         source=read,
@@ -66,7 +66,10 @@ def state_job(
         options=options,
     )
     if any(token == UNK and lock for token, lock in zip(request.draft, request.locked, strict=True)):
-        raise InputError("a piece that is not in the vocabulary cannot be locked")
+        raise InputError(
+            "a piece that is not in the vocabulary cannot be locked",
+            hint="the model cannot write it: let it go",
+        )
     if terms and (part := broken(request, tokenizer)):
         raise InputError(
             f"beside a locked part of a character, {' '.join(part)}, a term could not be read",
@@ -89,7 +92,10 @@ def asked_for(name: str, given: tuple[int | None, ...], tokens: int) -> dict[int
     {1: 2, 2: 0}
     """
     if given and len(given) != tokens + 1:
-        raise InputError(f"{name} must have one value per gap ({tokens + 1}), got {len(given)}")
+        raise InputError(
+            f"{name} must have one value per gap ({tokens + 1}), got {len(given)}",
+            hint="null leaves a gap to the model",
+        )
     return {gap: count for gap, count in enumerate(given) if count is not None}
 
 
@@ -180,5 +186,5 @@ def held_inside(word: str, text: str, spans: Sequence[Place], locked: Sequence[b
 def _wanted(term: str, tokenizer: Tokenizer) -> str:
     wanted = tokenizer.normalise(term).strip()
     if not wanted:
-        raise InputError(f"terms: a text must not be blank, got {term!r}")
+        raise InputError(f"terms: a text must not be blank, got {term!r}", hint="texts that are to appear")
     return wanted

@@ -99,7 +99,8 @@ class PhraseSystem:
         settings = settings or PhraseTraining()
         if len(sources) != len(targets):
             raise InputError(
-                f"there must be one target for each source, got {len(targets)} and {len(sources)}"
+                f"there must be one target for each source, got {len(targets)} and {len(sources)}",
+                hint="line i of each must belong to line i of the other",
             )
         x, y = ([split_words(text) for text in texts] for texts in (sources, targets))
         lowered, lowered_y = learn_lowered(x), learn_lowered(y)
