@@ -11,6 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from itertools import islice
 from pathlib import Path
 
+from levt.data.aligned import aligned
 from levt.recipes.post_editing_triples import Triples, files, key, of_rows, read
 from levt.recipes.post_editing_words import words_apart
 from levt.recipes.redrafting import redrafted
@@ -23,7 +24,7 @@ from levt.recipes.reproduce.parts.post_editing_task import (
     triple_files,
 )
 from levt.recipes.reproduce.parts.toy import WORDS, sentence, target
-from levt.recipes.synthesis import Synthesis, aligned, first_half, write_drafts
+from levt.recipes.synthesis import Synthesis, first_half, write_drafts
 
 SPLITS = ("train", "dev", "test")
 ACTIONS = "test.actions"
