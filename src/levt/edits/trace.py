@@ -5,7 +5,7 @@ tokenizer or the model that made it. Knows no way of showing it: that is for the
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from levt.edits import follow
@@ -13,8 +13,9 @@ from levt.edits.follow import Change, Op, Token
 from levt.edits.iteration import Iteration
 from levt.edits.read_json import build, read_ints, read_list, read_object, read_strings, shown
 from levt.edits.script import EditScript, token_problems
-from levt.edits.words import join
+from levt.edits.words import join, starts_word
 from levt.errors import InputError, raise_all
+from levt.text.segmentation import SPACE
 
 VERSION = 1
 """Version of the JSON form; a reader refuses any other."""
@@ -80,6 +81,26 @@ class Trace:
             draft_pieces=tuple(piece(token) for token in draft),
             iterations=tuple(Iteration(script=s, pieces=tuple(map(piece, s.fill))) for s in scripts),
             stopped=stopped,
+        )
+
+    def apart(self) -> "Trace":
+        """The same with a space before every piece: pieces that were given stand between spaces.
+
+        Where some of them bring their spaces along, as ``▁``, all do.
+
+        >>> script = EditScript(drop=(False,), counts=(0, 1), fill=(6,))
+        >>> Trace.of([5], [script], {5: "Hun@@", 6: "de"}.__getitem__).apart().text
+        'Hun@@ de'
+        """
+        known = [*self.draft_pieces, *(piece for one in self.iterations for piece in one.pieces)]
+        if any(map(starts_word, known)):
+            return self
+        return replace(
+            self,
+            draft_pieces=tuple(SPACE + piece for piece in self.draft_pieces),
+            iterations=tuple(
+                replace(one, pieces=tuple(SPACE + piece for piece in one.pieces)) for one in self.iterations
+            ),
         )
 
     def replay(self) -> list[tuple[int, ...]]:
