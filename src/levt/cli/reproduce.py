@@ -76,10 +76,11 @@ def reproduce(
 
     check_means(parallel, budget_minutes)
     chosen = [reproduction(name) for name in dict.fromkeys(names)]
-    if tasks and (others := [one.name for one in chosen if not one.by_task]):
+    if tasks and not any(one.by_task for one in chosen):
         some = ", ".join(name for name in known() if reproduction(name).by_task)
         raise ConfigError(
-            f"--tasks is not for {others[0]}, whose task is given", hint=f"leave it out; it is for {some}"
+            f"--tasks is not for {chosen[0].name}, whose task is given",
+            hint=f"leave it out; it is for {some}",
         )
     close_calls = 3 if seeds is None and scale == "quick" else 1
     setting = Setting(

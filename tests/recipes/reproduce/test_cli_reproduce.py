@@ -78,14 +78,14 @@ def test_missing_data_end_with_a_message(tmp_path: Path, capsys: pytest.CaptureF
 
 def test_tasks_are_for_what_has_several(capsys: pytest.CaptureFixture[str]) -> None:
     for names, said in (
-        (["table-1", "roll-in"], "--tasks is not for roll-in"),
+        (["roll-in", "timeout"], "--tasks is not for roll-in"),
         (["table-1"], "there is no task 'en-fr' at scale toy"),
         (["post-editing-quality"], "there is no task 'en-fr' of post-editing"),
     ):
         with pytest.raises(SystemExit):
             levt(*names, "--scale", "toy", "--tasks", "en-fr", "--dry-run")
         assert said in capsys.readouterr().err
-    levt("table-1", "--scale", "toy", "--tasks", "en-de", "--dry-run")
+    levt("table-1", "roll-in", "--scale", "toy", "--tasks", "en-de", "--dry-run")
     assert "summarisation" not in capsys.readouterr().out
 
 
