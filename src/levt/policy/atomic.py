@@ -23,8 +23,12 @@ AT_FDCWD = -100
 def whole_folder(folder: Path) -> Iterator[Path]:
     """A new folder to fill: it becomes ``folder`` when the block ends well and vanishes when it does not."""
     folder = Path(os.path.abspath(folder))
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    except OSError as error:
+        # By the name that somebody chose, not by one that nobody knows.
+        raise OSError(error.errno, error.strerror, str(folder)) from error
     try:
         yield partial
         # mkdtemp, and whoever writes by it, lets only the owner in; this is to be as open as anything new.
