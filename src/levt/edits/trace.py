@@ -11,7 +11,7 @@ from typing import Any
 from levt.edits import follow
 from levt.edits.follow import Change, Op, Token
 from levt.edits.iteration import Iteration
-from levt.edits.read_json import build, read_ints, read_list, read_object, read_strings, shown
+from levt.edits.read_json import HINT, build, read_ints, read_list, read_object, read_strings, shown
 from levt.edits.script import EditScript, token_problems
 from levt.edits.words import join, starts_word
 from levt.errors import InputError, raise_all
@@ -165,7 +165,9 @@ class Trace:
             )
         draft = read_object(fields["draft"], f"{where}.draft", {"tokens", "pieces"})
         if fields["stopped"] is not None and not isinstance(fields["stopped"], str):
-            raise InputError(f"{where}.stopped must be a string or null, got {shown(fields['stopped'])}")
+            raise InputError(
+                f"{where}.stopped must be a string or null, got {shown(fields['stopped'])}", hint=HINT
+            )
         trace = build(
             cls,
             where,
