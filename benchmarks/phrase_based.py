@@ -15,13 +15,13 @@ from pathlib import Path
 import numpy as np
 import tyro
 
+from levt.data.aligned import aligned
 from levt.evaluation.metrics import bleu
 from levt.recipes.black_boxes.phrase import system as phrases
 from levt.recipes.black_boxes.phrase.alignment import Aligner
 from levt.recipes.black_boxes.phrase.corpus import Side
 from levt.recipes.black_boxes.phrase.decoder import Search
 from levt.recipes.black_boxes.phrase.words import learn_lowered, lower_first, split_words
-from levt.recipes.synthesis import aligned
 
 
 def measured(name: str, pairs: list[tuple[str, ...]], dev: list[tuple[str, ...]], search: Search) -> None:

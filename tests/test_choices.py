@@ -1,16 +1,23 @@
-"""Settings whose values are choices refuse any other value, by whatever way it comes."""
+"""Settings whose values are choices refuse any other value, numbers what is none, by whatever way it comes."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
 from levt.data.read import Policy
 from levt.errors import ConfigError
+from levt.imitation.denoising_lessons import DenoisingTeaching
+from levt.imitation.drafts import Drafts
 from levt.imitation.insertion_lessons import InsertionTeaching
+from levt.imitation.masked_lessons import MaskedTeaching
+from levt.imitation.objective import ObjectiveConfig
 from levt.imitation.roll_in import RollIn
 from levt.policy.config import LevTConfig
 from levt.policy.masked import MaskedConfig
+from levt.refine.options import Options
+from levt.refine.search import SearchOptions
+from levt.serving.client import Patience
 from levt.training.config import TrainingConfig
 
 MADE = [
@@ -52,3 +59,32 @@ def test_no_other_value(settings: Any, name: str) -> None:
 
 def test_all_are_looked_at() -> None:
     assert len(CASES) > 15
+
+
+NUMBERS = [
+    (settings, field.name)
+    for settings in (
+        *MADE,
+        DenoisingTeaching(),
+        Drafts(),
+        MaskedTeaching(),
+        ObjectiveConfig(),
+        Options(),
+        Patience(),
+        SearchOptions(),
+    )
+    for field in fields(settings)
+    if float in (field.type, *get_args(field.type))
+]
+
+
+@pytest.mark.parametrize(
+    ("settings", "name"), NUMBERS, ids=lambda case: case if isinstance(case, str) else type(case).__name__
+)
+def test_no_number_is_not_a_number(settings: Any, name: str) -> None:
+    with pytest.raises(ConfigError, match=f"{name} must be .*, got nan"):
+        replace(settings, **{name: float("nan")})
+
+
+def test_many_numbers_are_looked_at() -> None:
+    assert len(NUMBERS) > 20

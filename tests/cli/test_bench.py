@@ -1,5 +1,6 @@
 """``levt bench``: a table of what was measured, last and alone on stdout."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -84,3 +85,15 @@ def test_quality_beside_speed(model: Path, tmp_path: Path, capsys: pytest.Captur
     with pytest.raises(SystemExit):
         bench(capsys, model, "--input", source, "--reference", reference)
     assert f"1  {reference}" in capsys.readouterr().err
+
+
+def test_what_bleu_lacks_is_said_before_anything_is_measured(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "texts").write_text("A dog runs.\n", encoding="utf-8")
+    monkeypatch.setitem(sys.modules, "sacrebleu.metrics.bleu", None)
+    with pytest.raises(SystemExit):
+        bench(capsys, model, "--input", tmp_path / "texts", "--reference", tmp_path / "texts")
+    said = capsys.readouterr().err
+    assert "the package 'sacrebleu' is not installed" in said
+    assert "batch 1:" not in said

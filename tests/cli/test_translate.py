@@ -14,7 +14,10 @@ import levt
 from levt.cli import _lines, main
 from levt.cli._lines import windows
 from levt.edits.trace import Trace
-from tiny_models import LINES, save_tiny
+from levt.policy.card import Card
+from levt.policy.folder import Tokenizers, save_folder
+from levt.text.tokenizer import Tokenizer
+from tiny_models import LINES, network, save_tiny
 
 LINE_BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
@@ -191,6 +194,18 @@ def test_siblings(shell: Shell, tmp_path: Path) -> None:
     assert "cannot be steered" in err
     _, err = shell("A dog", "translate", "--model", str(writer), "--max-iterations", "3", status=2)
     assert "unknown setting 'max_iterations'" in err
+
+
+def test_given_pieces_are_shown_between_spaces(shell: Shell, tmp_path: Path) -> None:
+    """The wart that was: of a vocabulary without ▁ all pieces ran together."""
+    pieces = Tokenizers.joint(Tokenizer.from_pieces(["Hun@@", "de", "lauf@@", "en"], continuation="@@"))
+    size = pieces.target.size
+    model = network("levt", source_vocabulary=size, target_vocabulary=size)
+    save_folder(tmp_path / "model", model, pieces, Card(name="pieces"))
+    said, _ = shell(
+        "", "show", "--model", str(tmp_path / "model"), "Hun@@ de", "--draft", "Hun@@ de lauf@@ en", "--min-edit", "1"
+    )  # fmt: skip
+    assert said.decode().splitlines()[-1].split(maxsplit=1) == ["result", "Hun@@ de lauf@@ en"]
 
 
 def test_show(shell: Shell, folder: str, tmp_path: Path) -> None:

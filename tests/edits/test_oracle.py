@@ -40,7 +40,8 @@ sequences = st.lists(st.integers(5, 12), max_size=200)
 
 
 def follow(y: Tensor, edits: Edits) -> State:
-    state = delete(State.free(y), edits.drop)
+    none = torch.zeros_like(y, dtype=torch.bool)
+    state = delete(State(y, none, none), edits.drop)
     width = max(state.y.shape[1], edits.fill.shape[1])
     return fill(
         insert(state, edits.counts, width),

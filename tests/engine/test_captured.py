@@ -173,7 +173,8 @@ def test_kernels_do_what_torch_does() -> None:
             torch.randint(2, n + 10, (b,), device="cuda").maximum(state.lengths),
         )
         for frame in frames:
-            frame.put(state)
+            for mine, given in ((frame.y, state.y), (frame.locked, state.locked), (frame.glued, state.glued)):
+                mine.copy_(given)
         deletes, counts = torch.randn(b, n, 2, device="cuda") * 3, torch.randn(b, n - 1, k, device="cuda") * 3
         tokens = torch.randn(b, n, VOCABULARY, device="cuda") * 3
         for steps, frame in zip((static_edits, edit_kernels), frames, strict=True):

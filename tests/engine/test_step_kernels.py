@@ -119,7 +119,7 @@ def test_filling_some_places() -> None:
     rows = [[7, 4, 4, 8], [4], [9, 4, 7], []]
     frames = [Frame.empty(4, 8, DEVICE), Frame.empty(4, 8, DEVICE)]
     for frame in frames:
-        frame.put(State.of(rows, device=DEVICE))
+        frame.y.copy_(State.of(rows, width=8, device=DEVICE).y)
     places = static_edits.holes(frames[0].y, 6)
     logits = torch.randn(6, 1500, device=DEVICE) * 3
     static_edits.fill_places(frames[0], logits, places)

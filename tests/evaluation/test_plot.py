@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from levt.errors import InputError, MissingExtra
-from levt.evaluation.plot import iterations, scatter
+from levt.evaluation.plot import iterations, lines, scatter
 
 
 def test_plots_are_written(tmp_path: Path) -> None:
@@ -15,6 +15,10 @@ def test_plots_are_written(tmp_path: Path) -> None:
     assert "<svg" in (tmp_path / "a.svg").read_text(encoding="utf-8")
     iterations({1: 0.25, 2: 0.75}, tmp_path / "b.png")
     assert (tmp_path / "b.png").read_bytes().startswith(b"\x89PNG")
+    lines({"alone": {1: 20.0, 4: 25.0}}, tmp_path / "c.svg", x="most iterations", y="BLEU")
+    drawn = (tmp_path / "c.svg").read_text(encoding="utf-8")
+    assert all(f"<!-- {text} -->" in drawn for text in ("alone", "most iterations", "1", "4"))
+    assert "<!-- 2 -->" not in drawn
     for bad in (tmp_path / "missing" / "a.png", tmp_path / "a.words"):
         with pytest.raises(InputError, match="cannot write"):
             iterations({1: 1.0}, bad)

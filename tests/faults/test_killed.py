@@ -17,7 +17,8 @@ from levt.data.prepare import prepare
 from levt.data.read import corpora
 from levt.errors import LevtError, StoreError
 from levt.policy.inspection import inspect_folder
-from levt.serving.client import Batches, Client, Item, Patience
+from levt.serving.batches import Batches, Item
+from levt.serving.client import Client, Patience
 from tiny_models import TOKENIZERS, save_tiny
 from warm_processes import begin
 

@@ -27,9 +27,9 @@ from levt.imitation.lesson import Arrays, LessonShape, decisions
 from levt.imitation.likelihood import Likelihood, OwnTokens
 from levt.imitation.objective import LevTObjective, ObjectiveConfig
 from levt.imitation.roll_in import RollIn
-from levt.policy.layout import Packed
 from levt.policy.levt import LevT
 from levt.text.specials import PLH, SPECIALS
+from packed_rows import packed_rows
 
 SOURCE, TARGET = sentences(7, seed=1), sentences(7, seed=2)
 DRAFT = noisy(TARGET, seed=3)
@@ -220,8 +220,8 @@ def test_no_gradient_flows_through_the_model_s_own_tokens() -> None:
 
 def test_the_expert_s_deletions_of_packed_rows() -> None:
     y, target = bounded(DRAFT), bounded(TARGET)
-    flat_y, rows = Packed.of_rows(y, total=200, count=12, longest=20)
-    flat_target, target_rows = Packed.of_rows(target, total=150, count=12, longest=20)
+    flat_y, rows = packed_rows(y, total=200, count=12, longest=20)
+    flat_target, target_rows = packed_rows(target, total=150, count=12, longest=20)
     drop = (expert_match(flat_y, rows, flat_target, target_rows) < 0).tolist()
     wanted = [j < 0 for a, b in zip(y, target, strict=True) for j in align_reference(a, b)]
     assert drop[: len(wanted)] == wanted

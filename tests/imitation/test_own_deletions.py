@@ -25,8 +25,9 @@ from levt.imitation.lesson import decisions
 from levt.imitation.objective import LevTObjective, ObjectiveConfig
 from levt.imitation.own_deletions import left_over
 from levt.imitation.roll_in import RollIn
-from levt.policy.layout import Packed, Padded
+from levt.policy.layout import Padded
 from levt.text.specials import PLH
+from packed_rows import packed_rows
 
 
 def obvious(y: Rows, target: Rows, drop: list[list[bool]]) -> list[list[bool]]:
@@ -48,8 +49,8 @@ def test_states_and_insertions(seed: int, count: int, most: int) -> None:
     target = bounded(sentences(count, seed=seed))
     y = bounded(noisy([row[1:-1] for row in target], seed=seed))
     drop = [[rng.random() < 0.4 for _ in row] for row in y]
-    flat, rows = Packed.of_rows(y, total=130, count=count + 2, longest=20)
-    flat_target, target_rows = Packed.of_rows(target, total=110, count=count + 2, longest=20)
+    flat, rows = packed_rows(y, total=130, count=count + 2, longest=20)
+    flat_target, target_rows = packed_rows(target, total=110, count=count + 2, longest=20)
     match = torch.full_like(flat, -1)
     wish = torch.ones_like(flat, dtype=torch.bool)  # what lies in the tail must not matter
     places = [j for a, b in zip(y, target, strict=True) for j in align_reference(a, b)]

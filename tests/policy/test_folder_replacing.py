@@ -89,3 +89,13 @@ def test_a_folder_with_other_files_is_not_replaced(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="file is a file, and a model is a folder"):
         saved(tmp_path / "file")
     assert (tmp_path / "m" / "thesis.txt").exists()
+
+
+def test_a_place_that_cannot_be_written_is_named_as_it_was_given(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with (
+        pytest.raises(OSError, match="file/m'") as caught,
+        atomic.whole_folder(tmp_path / "file" / "m"),
+    ):
+        raise AssertionError("there is nothing to write to")
+    assert caught.value.filename == str(tmp_path / "file" / "m")

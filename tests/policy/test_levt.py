@@ -13,8 +13,9 @@ from levt.errors import InputError
 from levt.policy.build import build
 from levt.policy.config import POLICIES, TOWERS, LevTConfig
 from levt.policy.decoder import Tower
-from levt.policy.layout import Packed, Padded
+from levt.policy.layout import Padded
 from levt.policy.scores import NEVER_PRODUCED
+from packed_rows import packed_rows
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "paper": {},
@@ -64,8 +65,8 @@ def test_batch_mates_and_padding_change_nothing(variant: str, size: int) -> None
 def test_packed_is_padded(variant: str) -> None:
     model = network(levt_config(**VARIANTS[variant]))
     sources, states = sentences(5, seed=3), sentences(5, seed=4, placeholders=True)
-    x, x_layout = Packed.of_rows(sources, total=70, count=6, longest=13)
-    y, y_layout = Packed.of_rows(states, total=65, count=6, longest=11)
+    x, x_layout = packed_rows(sources, total=70, count=6, longest=13)
+    y, y_layout = packed_rows(states, total=65, count=6, longest=11)
     memory, flat = model.encode(pad(sources)), model.encode(x, x_layout)
     for policy in POLICIES:
         expected = model.hidden(memory, pad(states), Padded.of(pad(states)), policy)
@@ -88,8 +89,8 @@ def test_two_states_of_one_source_share_its_memory() -> None:
     expected = model.hidden(twice, pad(states), Padded.of(pad(states)), "token")
     got = model.hidden(model.encode(pad(sources)), pad(states), Padded.of(pad(states)), "token")
     torch.testing.assert_close(got, expected, rtol=1e-5, atol=1e-5)
-    x, x_layout = Packed.of_rows(sources, total=50)
-    y, y_layout = Packed.of_rows(states, total=90)
+    x, x_layout = packed_rows(sources, total=50)
+    y, y_layout = packed_rows(states, total=90)
     flat = model.hidden(model.encode(x, x_layout), y, y_layout, "token")
     real = unpadded(expected, states)
     torch.testing.assert_close(flat[: len(real)], real, rtol=1e-5, atol=1e-5)

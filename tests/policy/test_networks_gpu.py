@@ -11,6 +11,7 @@ from levt.policy import short_attention
 from levt.policy.attention import PackedPattern, varlen_attn
 from levt.policy.config import POLICIES
 from levt.policy.layout import Packed, Padded
+from packed_rows import packed_rows
 
 pytestmark = pytest.mark.gpu
 WIDE: dict[str, Any] = {"width": 64, "hidden": 96, "heads": 4}
@@ -69,8 +70,8 @@ def test_kernels_give_what_padding_gives(
 def test_packed_in_half_precision_is_padded() -> None:
     model = network(levt_config(**WIDE)).cuda().bfloat16()
     sources, states = sentences(5, seed=3), sentences(10, seed=4, placeholders=True)
-    x, x_layout = Packed.of_rows(sources, total=70, count=6, longest=13, device="cuda")
-    y, y_layout = Packed.of_rows(states, total=130, count=12, longest=11, device="cuda")
+    x, x_layout = packed_rows(sources, total=70, count=6, longest=13, device="cuda")
+    y, y_layout = packed_rows(states, total=130, count=12, longest=11, device="cuda")
     memory = model.encode(pad(sources).cuda())
     poison()
     flat = model.encode(x, x_layout)
@@ -86,7 +87,7 @@ def test_packed_in_half_precision_is_padded() -> None:
 def test_causal_packed_in_half_precision_is_padded() -> None:
     model = network(autoregressive_config(**WIDE)).cuda().bfloat16()
     rows = sentences(5, seed=5, least=3)
-    y, layout = Packed.of_rows(rows, total=70, count=6, longest=13, device="cuda")
+    y, layout = packed_rows(rows, total=70, count=6, longest=13, device="cuda")
     expected = unpadded(model.logits(model.encode(pad(rows).cuda()), pad(rows).cuda()), rows)
     got = model.logits(model.encode(y, layout), y, layout)
     torch.testing.assert_close(got[: len(expected)], expected, rtol=0.05, atol=0.1)
@@ -98,8 +99,8 @@ def gradients(model: Any, packed: bool) -> dict[str, torch.Tensor]:
     goal = torch.cat([torch.tensor(row) for row in states]).cuda() % VOCABULARY
     with torch.autocast("cuda", torch.bfloat16):
         if packed:
-            x, x_layout = Packed.of_rows(sources, total=90, count=8, longest=13, device="cuda")
-            y, y_layout = Packed.of_rows(states, total=90, count=8, longest=13, device="cuda")
+            x, x_layout = packed_rows(sources, total=90, count=8, longest=13, device="cuda")
+            y, y_layout = packed_rows(states, total=90, count=8, longest=13, device="cuda")
             poison()
             h = model.hidden(model.encode(x, x_layout), y, y_layout, "token")[: len(goal)]
         else:

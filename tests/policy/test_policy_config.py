@@ -3,7 +3,8 @@ from typing import Any
 import pytest
 
 from levt.errors import ConfigError
-from levt.policy.config import CONFIGS, TOWERS, LevTConfig, ModelConfig, RecurrentConfig, config_from_json
+from levt.policy.config import CONFIGS, TOWERS, LevTConfig, ModelConfig, RecurrentConfig
+from levt.policy.read_config import config_from_json
 
 SIZES: dict[str, Any] = {"source_vocabulary": 30, "target_vocabulary": 30}
 

@@ -10,9 +10,10 @@ from torch import Tensor
 from levt.errors import ConfigError
 from levt.policy.denoising import DenoisingConfig, spread
 from levt.policy.insertion import InsertionConfig
-from levt.policy.layout import Layout, Packed, Padded
+from levt.policy.layout import Layout, Padded
 from levt.policy.length import LengthPolicy, source_lengths
 from levt.policy.masked import MaskedConfig
+from packed_rows import packed_rows
 
 KINDS: dict[str, Any] = {
     "masked": MaskedConfig(**SMALL),
@@ -36,8 +37,8 @@ def states(model: Any, x: Tensor, y: Tensor, here: Layout, there: Layout) -> lis
 def test_packed_equals_padded(kind: str) -> None:
     model = network(KINDS[kind])
     x, y = pad(SOURCE), pad(TARGET)
-    flat_x, here = Packed.of_rows(SOURCE, total=70, count=8, longest=16)
-    flat_y, there = Packed.of_rows(TARGET, total=70, count=8, longest=16)
+    flat_x, here = packed_rows(SOURCE, total=70, count=8, longest=16)
+    flat_y, there = packed_rows(TARGET, total=70, count=8, longest=16)
     for wide, flat in zip(
         states(model, x, y, Padded.of(x), Padded.of(y)),
         states(model, flat_x, flat_y, here, there),

@@ -245,6 +245,10 @@ def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:
     a, b = str(tmp_path / "a"), str(tmp_path / "b")
     with pytest.raises(InputError, match=r"a has 2 lines and .*b has 1"):
         plan([a], beside={"draft": [b]}, lines=5)
+    (tmp_path / "a.gz").write_bytes(gzip.compress(b"x\ny\n"))
+    for source, draft in ((a, f"{a}.gz"), (f"{a}.gz", a)):
+        with pytest.raises(InputError, match=r"a\.gz is packed and \S*/a is not"):
+            plan([source], beside={"draft": [draft]}, lines=1)
     with pytest.raises(InputError, match="1 files of sources and 2 of draft"):
         plan([a], beside={"draft": [a, b]}, lines=5)
     with pytest.raises(InputError, match="two shards would be written to a"):

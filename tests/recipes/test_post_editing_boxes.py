@@ -10,9 +10,10 @@ from levt.recipes.reproduce.framework.runner import run_chain
 from levt.recipes.reproduce.framework.setting import Setting
 from levt.recipes.reproduce.framework.step import Job, Step
 from levt.recipes.reproduce.framework.workplace import Workplace
+from levt.recipes.reproduce.parts.post_editing_pairs import write_lines, write_pairs
 from levt.recipes.reproduce.parts.post_editing_systems import Chains
 from levt.recipes.reproduce.parts.post_editing_task import TASKS
-from levt.recipes.reproduce.parts.post_editing_texts import write_extra, write_lines, write_pairs
+from levt.recipes.reproduce.parts.post_editing_texts import write_extra
 from levt.recipes.synthesis import first_half
 
 

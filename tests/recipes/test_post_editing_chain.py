@@ -219,3 +219,5 @@ def test_a_mixture_is_read_and_not_written(tmp_path: Path) -> None:
     pairs = toy_corpus(tmp_path / "pairs", train=20, tokenizer=tokenizer)
     with pytest.raises(StoreError, match="mix triples with triples"):
         training_store(replace(experiment, more=(pairs,)))
+    with pytest.raises(StoreError, match="there is no corpus folder nowhere"):
+        training_store(replace(experiment, more=(Path("nowhere"),)))

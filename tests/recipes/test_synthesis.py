@@ -7,6 +7,7 @@ import pytest
 
 from levt.errors import ConfigError, InputError, LevtError, StoreError
 from levt.recipes.black_boxes import NoAnswer
+from levt.recipes.shards import held
 from levt.recipes.synthesis import Synthesis, halves, mix, write_drafts
 
 
@@ -67,9 +68,20 @@ def test_a_stopped_run_goes_on(corpus: tuple[Path, Path], tmp_path: Path) -> Non
     assert write_drafts(*corpus, out, settings) == 100
     assert read(out / "draft.txt") == [f"{line}!" for line in read(corpus[0])]
     assert len(read(calls)) == 3 + 3
-    # Finished is finished.
+    # Finished is finished, even where somebody was killed who began to remove it.
+    (out / "source.txt").unlink()
     assert write_drafts(*corpus, out, settings) == 100
     assert len(read(calls)) == 6
+    assert read(out / "source.txt") == read(corpus[0])
+
+
+def test_one_at_a_time(corpus: tuple[Path, Path], tmp_path: Path) -> None:
+    write_drafts(*corpus, tmp_path / "out", Synthesis(black_box="command:cat"))
+    with (
+        held(tmp_path / "out" / ".lock"),
+        pytest.raises(StoreError, match="is being written by another process"),
+    ):
+        write_drafts(*corpus, tmp_path / "out", Synthesis(black_box="command:cat"))
 
 
 def test_another_run_does_not_mix_in(corpus: tuple[Path, Path], tmp_path: Path) -> None:

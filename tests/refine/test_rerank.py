@@ -24,6 +24,11 @@ def test_from_nothing_the_length_is_varied() -> None:
     request = Request(source=(5, 6), options=Options(empty_gap_penalty=1.0))
     found = variants(outcome_of(write, request), Candidates(penalties=(0.5,), gaps=3, around=2))
     assert [r.options.empty_gap_penalty for r in found] == [1.5, 1.0, 1.0, 1.0, 1.0]
+    far = variants(outcome_of(write, request), Candidates(penalties=(-10.0, 10.0), gaps=0))
+    assert [r.options.empty_gap_penalty for r in far] == [-9.0, 10.0]
+    low = Request(source=(5, 6), options=Options(empty_gap_penalty=-8.0))
+    [far_below] = variants(outcome_of(write, low), Candidates(penalties=(-3.0,), gaps=0))
+    assert far_below.options.empty_gap_penalty == -10.0
     assert [r.open for r in found] == [{}, {0: 4}, {0: 2}, {0: 5}, {0: 1}]
     assert [len(outcome_of(write, r).tokens) for r in found] == [3, 4, 2, 5, 1]
 

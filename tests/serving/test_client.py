@@ -15,7 +15,8 @@ from live import Live, serving
 
 from levt.cli import main
 from levt.errors import ConfigError, InputError, LevtError
-from levt.serving.client import Batches, Client, Item, Patience
+from levt.serving.batches import Batches, Item
+from levt.serving.client import Client, Patience
 from levt.serving.limits import Limits
 from tiny_models import LINES, save_tiny, tiny
 

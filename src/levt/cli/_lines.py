@@ -19,7 +19,7 @@ __all__ = ["Beside", "decoded", "json_line", "one_line", "respond", "windows"]
 
 if TYPE_CHECKING:
     from levt.engine.result import Result
-    from levt.serving.client import Remote
+    from levt.serving.batches import Remote
 
 T = TypeVar("T")
 CHUNK = 1 << 20

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from levt.serving.client import Remote
+    from levt.serving.batches import Remote
 
 
 def translate_remotely(
@@ -31,7 +31,8 @@ def translate_remotely(
     from levt.data.terms import terms_of
     from levt.errors import ConfigError
     from levt.refine.places import whole as whole_words
-    from levt.serving.client import Batches, Client, Item
+    from levt.serving.batches import Batches, Item
+    from levt.serving.client import Client
 
     if taken := given(**elsewhere):
         flag = next(iter(taken)).replace("_", "-")

@@ -49,6 +49,7 @@ def bench(
     from levt.engine.onnx_sessions import THREADS, thread_count
     from levt.errors import ConfigError
     from levt.evaluation.latency import SENTENCES, measure
+    from levt.evaluation.metrics import metric
     from levt.refine.ranges import Range
 
     for size in batch or (0,):
@@ -61,6 +62,7 @@ def bench(
     if not engine:
         raise ConfigError("engine must be named", hint="--engine torch onnx-int8 native")
     texts, references = (SENTENCES, ()) if input is None and reference is None else _read(input, reference)
+    by = metric("bleu") if references else None  # what it lacks is said now, not when all is measured
     if threads is not None:
         os.environ[THREADS] = str(threads)
     torch.set_num_threads(thread_count())
@@ -85,13 +87,11 @@ def bench(
     if max(row.load for row in rows) > thread_count() + 1:
         print("this machine was busy with other work: times are upper bounds", file=sys.stderr)
     scores: dict[str, str] = {}
-    if references:
-        from levt.evaluation.metrics import bleu
-
+    if by is not None:
         print(f"BLEU of {len(texts)} texts …", file=sys.stderr)
         for name, one in loaded.items():
             outputs = [result.text for result in one.translate(list(texts), **settings)]
-            scores[name] = f"{bleu(outputs, references).value:6.1f}"
+            scores[name] = f"{by.score(outputs, references):6.1f}"
     width = max(len(name) for name in ("engine", *loaded))
     print(
         f"{'engine':<{width}}  batch  calls  first ms    p50 ms    p95 ms    p99 ms  texts/s  iterations  load"

@@ -36,9 +36,9 @@ def train_phrase(
     import time
     from itertools import islice
 
+    from levt.data.aligned import aligned
     from levt.errors import ConfigError, StoreError
     from levt.recipes.black_boxes.phrase.system import PhraseSystem, PhraseTraining
-    from levt.recipes.synthesis import aligned
 
     for name, lines in (("tune-lines", tune_lines), ("limit", limit)):
         if lines is not None and lines < 1:

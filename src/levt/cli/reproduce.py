@@ -49,6 +49,7 @@ def reproduce(
         out: Folder of the pages; by default results/SCALE.
         seeds: Trainings of each model, averaged; by default 1, at quick scale 3 where less than one BLEU is claimed.
         tasks: Of table-1, which of ro-en, en-de, en-de-long, en-ja and summarisation; by default all but en-de-long.
+            Of post-editing, -effort and -quality, which of theirs; by default all.
         budget_minutes: Begin no step that would end later than in so many minutes.
         parallel: Steps side by side, in processes of their own, and as many light ones (decoding, scoring) beside them.
         keep_going: Where a step fails or lacks a package, do the others first.
@@ -63,7 +64,7 @@ def reproduce(
         for name in known():
             print(f"{name:<22} {reproduction(name).title}")
         return
-    from levt.errors import MissingExtra
+    from levt.errors import ConfigError, MissingExtra
     from levt.recipes.reproduce.framework.packing import pack as write_pack
     from levt.recipes.reproduce.framework.publish import publish
     from levt.recipes.reproduce.framework.runner import check_means, run_chain
@@ -75,6 +76,12 @@ def reproduce(
 
     check_means(parallel, budget_minutes)
     chosen = [reproduction(name) for name in dict.fromkeys(names)]
+    if tasks and not any(one.by_task for one in chosen):
+        some = ", ".join(name for name in known() if reproduction(name).by_task)
+        raise ConfigError(
+            f"--tasks is not for {chosen[0].name}, whose task is given",
+            hint=f"leave it out; it is for {some}",
+        )
     close_calls = 3 if seeds is None and scale == "quick" else 1
     setting = Setting(
         scale=scale, data=data, seeds=1 if seeds is None else seeds, close_calls=close_calls, tasks=tasks

@@ -172,7 +172,10 @@ class Checkpoint:
         last = offset + sum((n - 1) * step for n, step in zip(shape, stride, strict=True))
         # A stride of 0 could make a small file claim a tensor of any size.
         if last >= storage.length or math.prod(shape) > storage.length:
-            raise ModelError(f"{self.path}: a tensor of shape {shape} reaches past its storage {storage.key}")
+            raise ModelError(
+                f"{self.path}: a tensor of shape {shape} reaches past its storage {storage.key}",
+                hint="is the file complete?",
+            )
         raw = self._block(storage)
         if len(raw) < storage.length * storage.dtype.itemsize:
             raise ModelError(f"{self.path}: storage {storage.key} is cut short", hint="is the file complete?")
@@ -188,7 +191,9 @@ def read_checkpoint(path: Path) -> Checkpoint:
             hint="name the file that fairseq saved, such as checkpoint_best.pt",
         )
     if sys.byteorder != "little":
-        raise ModelError("checkpoints can be read on little-endian machines only")
+        raise ModelError(
+            "checkpoints can be read on little-endian machines only", hint="convert it on another machine"
+        )
     try:
         return _read_zip(path) if zipfile.is_zipfile(path) else _read_stream(path)
     except ModelError as error:
@@ -214,7 +219,10 @@ def _read_zip(path: Path) -> Checkpoint:
         if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
             raise ModelError("the archive is compressed, which torch.save never does", hint=WRITTEN)
         if f"{folder}byteorder" in archive.namelist() and archive.read(f"{folder}byteorder") != b"little":
-            raise ModelError("the checkpoint was written on a big-endian machine")
+            raise ModelError(
+                "the checkpoint was written on a big-endian machine",
+                hint="load it with torch on a usual machine and save it again",
+            )
         data = _Reader(io.BytesIO(archive.read(programs[0]))).load()
 
     def block(storage: StorageRef) -> bytes:
@@ -236,7 +244,10 @@ def _read_stream(path: Path) -> Checkpoint:
         if _Reader(file).load() != LEGACY_MAGIC or _Reader(file).load() != LEGACY_PROTOCOL:
             raise ModelError("not a checkpoint of torch (its magic number is missing)", hint=WRITTEN)
         if not _Reader(file).load()["little_endian"]:
-            raise ModelError("the checkpoint was written on a big-endian machine")
+            raise ModelError(
+                "the checkpoint was written on a big-endian machine",
+                hint="load it with torch on a usual machine and save it again",
+            )
         reader = _Reader(file)
         data = reader.load()
         for key in _Reader(file).load():

@@ -73,7 +73,8 @@ def differences(converted: Converted, cases: list[Any], expected: Mapping[str, A
             theirs = torch.from_numpy(expected[f"{case['id']}.{head}"])
             if ours.shape != theirs.shape:
                 raise InputError(
-                    f"case {case['id']}: {head} must have the shape {tuple(ours.shape)}, has {tuple(theirs.shape)}"
+                    f"case {case['id']}: {head} must have the shape {tuple(ours.shape)}, has {tuple(theirs.shape)}",
+                    hint="were these numbers recorded from this checkpoint?",
                 )
             gap = (ours - theirs).abs()
             found[head].append((float(gap.max()) if gap.numel() else 0.0, gap.numel()))

@@ -10,7 +10,8 @@ from typing import Any
 
 from levt.convert.fairseq_checkpoint import Settings
 from levt.errors import ConfigError, ModelError, raise_all
-from levt.policy.config import LevTConfig, Sharing, config_from_json
+from levt.policy.config import LevTConfig, Sharing
+from levt.policy.read_config import config_from_json
 
 DEFAULTS: dict[str, Any] = {
     "encoder_embed_dim": 512,

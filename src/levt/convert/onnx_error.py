@@ -19,6 +19,9 @@ from levt.policy.levt import LevT
 from levt.policy.scores import log_softmax, log_softmax_tokens
 from levt.text.specials import PLH, SPECIALS
 
+ROWS, LENGTH = 8, 24
+"""States that are compared, and their tokens."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreError:
@@ -33,15 +36,13 @@ class ScoreError:
 
 
 @torch.inference_mode()
-def score_errors(
-    model: Path, graphs: Graphs, *, rows: int = 8, length: int = 24, seed: int = 0, exact: bool | None = None
-) -> list[ScoreError]:
+def score_errors(model: Path, graphs: Graphs) -> list[ScoreError]:
     """Compare graphs with their network on random tokens; on text the errors are of the same size."""
-    network, sessions = load_folder(model).model, Sessions(graphs, exact=exact)
+    network, sessions = load_folder(model).model, Sessions(graphs)
     assert isinstance(network, LevT | Autoregressive)
     config = network.config
-    shape = (rows, min(length, config.max_length - 2))
-    generator = torch.Generator().manual_seed(seed)
+    shape = (ROWS, min(LENGTH, config.max_length - 2))
+    generator = torch.Generator().manual_seed(0)
     x, y = (
         State.of(torch.randint(len(SPECIALS), size, shape, generator=generator).tolist()).y
         for size in (config.source_vocabulary, config.target_vocabulary)

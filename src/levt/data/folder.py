@@ -1,5 +1,6 @@
 """A folder written whole or not at all. Knows nothing of what is in it."""
 
+import errno
 import os
 import shutil
 from collections.abc import Iterator
@@ -30,9 +31,9 @@ def new_folder(path: Path) -> Iterator[Path]:
             try:
                 partial.mkdir()
                 yield partial
-                _sync(partial)
+                sync(partial)
                 partial.replace(path)
-                _sync_one(path.parent)
+                sync_one(path.parent)
             finally:
                 shutil.rmtree(partial, ignore_errors=True)
     except OSError as error:
@@ -59,19 +60,24 @@ def _locked(lock: Path, path: Path) -> Iterator[None]:
             lock.unlink(missing_ok=True)
 
 
-def _sync(folder: Path) -> None:
-    """Make everything in a folder, and the folder, durable."""
+def sync(folder: Path) -> None:
+    """Wait until a folder and everything in it is on the disk."""
     for root, _, files in os.walk(folder, topdown=False):
         for name in files:
-            _sync_one(Path(root, name))
-        _sync_one(Path(root))
+            sync_one(Path(root, name))
+        sync_one(Path(root))
 
 
-def _sync_one(path: Path) -> None:
+def sync_one(path: Path) -> None:
+    """Wait until one file, or the names in one folder, are on the disk."""
     if os.name == "nt" and path.is_dir():
         return
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        # Some file systems cannot sync a folder; there is nothing better to do than to go on.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):
+            raise
     finally:
         os.close(descriptor)

@@ -82,7 +82,9 @@ def _opened(path: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
             f"{path} is damaged or not packed as its name says: {error}", hint="try to unpack it by hand"
         ) from error
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {reason(error)}") from error
+        raise InputError(
+            f"{path} cannot be read: {reason(error)}", hint="is it there, and may you read it?"
+        ) from error
 
 
 def check_file(path: Path) -> None:

@@ -21,7 +21,8 @@ class Mixture(Store):
         """Each store with how often it counts."""
         if not parts or any(times < 1 for _, times in parts):
             raise ConfigError(
-                f"a mixture needs stores that count once at least, got {[times for _, times in parts]}"
+                f"a mixture needs stores that count once at least, got {[times for _, times in parts]}",
+                hint="--times 1 is the default",
             )
         self.parts = tuple(parts)
         first = parts[0][0]

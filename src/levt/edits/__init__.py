@@ -1,4 +1,4 @@
-"""The environment: states, the edits that change them, and the oracle that knows the best ones. Knows no network.
+"""The environment: states, the edits that change them, the oracle that knows the best ones, traces. Knows no network.
 
 Legend of shapes, the same everywhere in levt:
 

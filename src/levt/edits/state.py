@@ -53,12 +53,6 @@ class State:
                 mark[inside] = torch.tensor([flag for row in given for flag in row], dtype=torch.bool)
         return cls(y.to(device), *marks.to(device))
 
-    @classmethod
-    def free(cls, y: Int[Tensor, "b n"]) -> "State":
-        """The state of these tokens with nothing locked."""
-        none = torch.zeros_like(y, dtype=torch.bool)
-        return cls(y, none, none)
-
     @property
     def real(self) -> Bool[Tensor, "b n"]:
         """True where there is a token or a boundary, False on padding."""

@@ -5,16 +5,17 @@ tokenizer or the model that made it. Knows no way of showing it: that is for the
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from levt.edits import follow
 from levt.edits.follow import Change, Op, Token
 from levt.edits.iteration import Iteration
-from levt.edits.read_json import build, read_ints, read_list, read_object, read_strings, shown
+from levt.edits.read_json import HINT, build, read_ints, read_list, read_object, read_strings, shown
 from levt.edits.script import EditScript, token_problems
-from levt.edits.words import join
+from levt.edits.words import join, starts_word
 from levt.errors import InputError, raise_all
+from levt.text.segmentation import SPACE
 
 VERSION = 1
 """Version of the JSON form; a reader refuses any other."""
@@ -82,6 +83,26 @@ class Trace:
             stopped=stopped,
         )
 
+    def apart(self) -> "Trace":
+        """The same with a space before every piece: pieces that were given stand between spaces.
+
+        Where some of them bring their spaces along, as ``▁``, all do.
+
+        >>> script = EditScript(drop=(False,), counts=(0, 1), fill=(6,))
+        >>> Trace.of([5], [script], {5: "Hun@@", 6: "de"}.__getitem__).apart().text
+        'Hun@@ de'
+        """
+        known = [*self.draft_pieces, *(piece for one in self.iterations for piece in one.pieces)]
+        if any(map(starts_word, known)):
+            return self
+        return replace(
+            self,
+            draft_pieces=tuple(SPACE + piece for piece in self.draft_pieces),
+            iterations=tuple(
+                replace(one, pieces=tuple(SPACE + piece for piece in one.pieces)) for one in self.iterations
+            ),
+        )
+
     def replay(self) -> list[tuple[int, ...]]:
         """The states in order: the draft, then the state after each iteration."""
         states = [self.draft]
@@ -144,7 +165,9 @@ class Trace:
             )
         draft = read_object(fields["draft"], f"{where}.draft", {"tokens", "pieces"})
         if fields["stopped"] is not None and not isinstance(fields["stopped"], str):
-            raise InputError(f"{where}.stopped must be a string or null, got {shown(fields['stopped'])}")
+            raise InputError(
+                f"{where}.stopped must be a string or null, got {shown(fields['stopped'])}", hint=HINT
+            )
         trace = build(
             cls,
             where,

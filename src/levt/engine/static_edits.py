@@ -86,13 +86,6 @@ class Frame:
         self.filled.copy_(self.y)
         self.filled_logp.copy_(self.fill_logp)
 
-    def put(self, state: State) -> None:
-        """Take over a state of at most this height and width, the rest being padding."""
-        b, n = state.y.shape
-        for mine, theirs in ((self.y, state.y), (self.locked, state.locked), (self.glued, state.glued)):
-            mine.zero_()
-            mine[:b, :n].copy_(theirs, non_blocking=True)
-
 
 def delete_step(frame: Frame, logits: Float[Tensor, "b n 2"], controls: Controls) -> None:
     """Delete: y' = 𝓔(y, d̂)."""

@@ -48,7 +48,7 @@ class Costs:
             for k, v in vars(self).items()
             if not 0 <= v < math.inf
         ]
-        raise_all(ConfigError, "costs", problems)
+        raise_all(ConfigError, "costs", problems, hint="1 is the default of each")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,7 +172,9 @@ def simulate(
     0.875
     """
     if help not in get_args(Help):
-        raise ConfigError(f"help must be one of {', '.join(get_args(Help))}, got {help!r}")
+        raise ConfigError(
+            f"help must be one of {', '.join(get_args(Help))}, got {help!r}", hint="accept is the default"
+        )
     same_length(drafts, proposals=proposals, references=references)
     costs = costs or Costs()
     alone = helped = used = 0.0

@@ -12,6 +12,8 @@ from levt.data.lines import Lines
 from levt.errors import InputError
 from levt.evaluation.edit_order import Place
 
+FORMAT = "actions of a line stand between tabs, such as D:3:auf, I:5:zu and at last S:0:None"
+
 
 class Action(NamedTuple):
     """One edit of a word, at a position of the text as it is at that moment."""
@@ -30,12 +32,14 @@ def parse_actions(line: str) -> list[Action]:
     found: list[Action] = []
     *actions, stop = line.split("\t")
     if not stop.startswith("S:"):
-        raise InputError(f"actions must end with S:0:None, got {stop!r}")
+        raise InputError(f"actions must end with S:0:None, got {stop!r}", hint=FORMAT)
     for text in actions:
         kind, _, rest = text.partition(":")
         position, colon, word = rest.partition(":")
         if kind not in ("D", "I") or not colon or not position.isdecimal():
-            raise InputError(f"an action must be D:POSITION:WORD or I:POSITION:WORD, got {text!r}")
+            raise InputError(
+                f"an action must be D:POSITION:WORD or I:POSITION:WORD, got {text!r}", hint=FORMAT
+            )
         found.append(Action("delete" if kind == "D" else "insert", int(position), word))
     return found
 
@@ -46,10 +50,10 @@ def read_actions(path: Path) -> list[list[Action]]:
     for line in Lines(path, max_bytes=1 << 20):
         try:
             if line.problem is not None:
-                raise InputError(line.problem)
+                raise InputError(line.problem, hint=FORMAT)
             found.append(parse_actions(line.text))
         except InputError as error:
-            raise InputError(f"{path}, line {line.number}: {error.message}") from error
+            raise InputError(f"{path}, line {line.number}: {error.message}", hint=error.hint) from error
     return found
 
 

@@ -53,11 +53,15 @@ def iterations(ended: Mapping[int, float], path: Path) -> None:
     _save(figure, path)
 
 
-def lines(series: Mapping[str, Mapping[int, float]], path: Path, *, x: str, y: str) -> None:
-    """One named line per system, such as BLEU against the most iterations allowed."""
+def lines(
+    series: Mapping[str, Mapping[int, float]], path: Path, *, x: str, y: str, ticks: bool = True
+) -> None:
+    """One named line per system, such as BLEU against the most iterations allowed; ``ticks`` for every point."""
     figure, axes = _figure(x, y)
     for name, points in series.items():
-        axes.plot(list(points), list(points.values()), marker="o", label=name)
-    axes.set_xticks(sorted({at for points in series.values() for at in points}))
-    axes.legend(frameon=False)
+        axes.plot(list(points), list(points.values()), marker="o", markersize=4, label=name)
+    if ticks:
+        axes.set_xticks(sorted({at for points in series.values() for at in points}))
+    # Above the axes, where no line is.
+    figure.legend(loc="outside upper center", frameon=False, ncols=min(len(series), 2))
     _save(figure, path)

@@ -19,6 +19,9 @@ from levt.errors import InputError
 from levt.evaluation.score import Score
 from levt.evaluation.surface import SIGNATURE, same_length
 
+STEPS = 50
+"""Into how many parts thresholds divide the probabilities."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Tags:
@@ -125,10 +128,10 @@ def tag_scores(predicted: Sequence[Tags], gold: Sequence[Tags]) -> tuple[Score, 
     )
 
 
-def best_threshold(risks: Sequence[Risks], gold: Sequence[Tags], *, steps: int = 50) -> float:
+def best_threshold(risks: Sequence[Risks], gold: Sequence[Tags]) -> float:
     """The threshold, of evenly spaced ones, whose tags of words have the highest MCC: to be chosen on a dev set."""
     same_length([""] * len(risks), gold=gold)
     flat = [risk for row in risks for risk in row.words]
     true = [tag for row in gold for tag in row.words]
-    tried = [step / steps for step in range(1, steps)]
+    tried = [step / STEPS for step in range(1, STEPS)]
     return max(tried, key=lambda threshold: (mcc([risk > threshold for risk in flat], true), -threshold))

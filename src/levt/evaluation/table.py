@@ -28,7 +28,7 @@ class Cells:
     """The signatures; note 1 is ``[1]`` in the table."""
 
 
-def cells(rows: Sequence[Row], *, digits: int = 2, flip: bool = False) -> Cells:
+def cells(rows: Sequence[Row], *, flip: bool = False) -> Cells:
     """The table: one column per name of a score, in the order in which they first appear; flipped, one line.
 
     A signature is noted at the name of the score, or at each number where they differ.
@@ -43,9 +43,7 @@ def cells(rows: Sequence[Row], *, digits: int = 2, flip: bool = False) -> Cells:
     for name, column in columns.items():
         marks = {score.signature: _mark(score.signature, notes) for score in column if score is not None}
         alone = len(marks) == 1
-        numbers = [
-            "–" if s is None else _number(s, digits) + ("" if alone else marks[s.signature]) for s in column
-        ]
+        numbers = ["–" if s is None else _number(s) + ("" if alone else marks[s.signature]) for s in column]
         lines.append([name + (next(iter(marks.values())) if alone else ""), *numbers])
     if not flip:
         lines = [list(line) for line in zip(*lines, strict=True)]
@@ -62,18 +60,18 @@ def _mark(signature: str, notes: list[str]) -> str:
     return f" [{notes.index(signature) + 1}]"
 
 
-def _number(score: Score, digits: int) -> str:
+def _number(score: Score) -> str:
     """A score as text, with its interval and p-value where they are known."""
-    text = f"{score.value:.{digits}f}"
+    text = f"{score.value:.2f}"
     if score.interval is not None:
         low, high = score.interval
-        text += f" ({low:.{digits}f}–{high:.{digits}f})"
+        text += f" ({low:.2f}–{high:.2f})"
     if score.p_value is not None:
         text += f" p={score.p_value:.3f}"
     return text
 
 
-def markdown(rows: Sequence[Row], *, digits: int = 2, flip: bool = False) -> str:
+def markdown(rows: Sequence[Row], *, flip: bool = False) -> str:
     """The table in Markdown, its columns aligned.
 
     >>> print(markdown([Row(name="ours", scores=(Score(name="BLEU", value=27.5, signature="tok:13a"),))]))
@@ -83,7 +81,7 @@ def markdown(rows: Sequence[Row], *, digits: int = 2, flip: bool = False) -> str
     <BLANKLINE>
     [1] `tok:13a`
     """
-    table = cells(rows, digits=digits, flip=flip)
+    table = cells(rows, flip=flip)
     lines = [[text.replace("|", "\\|") for text in line] for line in (table.header, *table.body)]
     widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
     padded = [
@@ -102,9 +100,9 @@ def markdown(rows: Sequence[Row], *, digits: int = 2, flip: bool = False) -> str
     return "\n".join([drawn[0], f"|{rule}|", *drawn[1:], *([""] if notes else []), *notes])
 
 
-def rich_table(rows: Sequence[Row], *, digits: int = 2, flip: bool = False) -> Table:
+def rich_table(rows: Sequence[Row], *, flip: bool = False) -> Table:
     """The table for a terminal, without the notes: signatures must not be broken into lines."""
-    content = cells(rows, digits=digits, flip=flip)
+    content = cells(rows, flip=flip)
     table = Table()
     for number, name in enumerate(content.header):
         table.add_column(Text(name), justify="right" if number else "left", overflow="fold")

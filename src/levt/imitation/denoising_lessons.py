@@ -48,7 +48,7 @@ class DenoisingTeaching:
         ]
         if self.iterations < 1:
             problems.append(f"iterations must be at least 1, got {self.iterations}")
-        if self.length_weight < 0:
+        if not self.length_weight >= 0:  # not a number is neither above nor below
             problems.append(f"length_weight must be at least 0, got {self.length_weight}")
         raise_all(ConfigError, "teaching", problems, hint=FLAGS)
 

@@ -38,7 +38,7 @@ class InsertionTeaching:
 
     def __post_init__(self) -> None:
         problems = wrong_choices(self)
-        if self.temperature <= 0:
+        if not self.temperature > 0:  # not a number is neither above nor below
             problems.append(f"temperature must be above 0, got {self.temperature}")
         raise_all(ConfigError, "teaching", problems, hint=FLAGS)
 

@@ -35,7 +35,7 @@ class MaskedTeaching:
 
     def __post_init__(self) -> None:
         problems = []
-        if self.length_weight < 0:
+        if not self.length_weight >= 0:  # not a number is neither above nor below
             problems.append(f"length_weight must be at least 0, got {self.length_weight}")
         raise_all(ConfigError, "teaching", problems, hint=FLAGS)
 

@@ -50,7 +50,7 @@ class ObjectiveConfig:
         problems += [
             f"{name} must be at least 0, got {getattr(self, name)}"
             for name in ("delete_weight", "placeholder_weight", "token_weight", "own_deletions")
-            if getattr(self, name) < 0
+            if not getattr(self, name) >= 0  # not a number is neither above nor below
         ]
         raise_all(ConfigError, "objective", problems, hint=FLAGS)
 

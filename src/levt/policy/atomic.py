@@ -7,12 +7,13 @@ the old or the new one is there.
 
 import contextlib
 import ctypes
-import errno
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+
+from levt.data.folder import sync, sync_one
 
 RENAME_EXCHANGE = 2
 AT_FDCWD = -100
@@ -22,8 +23,12 @@ AT_FDCWD = -100
 def whole_folder(folder: Path) -> Iterator[Path]:
     """A new folder to fill: it becomes ``folder`` when the block ends well and vanishes when it does not."""
     folder = Path(os.path.abspath(folder))
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    except OSError as error:
+        # By the name that somebody chose, not by one that nobody knows.
+        raise OSError(error.errno, error.strerror, str(folder)) from error
     try:
         yield partial
         # mkdtemp, and whoever writes by it, lets only the owner in; this is to be as open as anything new.
@@ -50,27 +55,7 @@ def replace_folder(new: Path, folder: Path) -> None:
             old.rename(folder)
             raise
         old.rename(new)
-    _sync_one(folder.parent)
-
-
-def sync(folder: Path) -> None:
-    """Wait until a folder and its files are on the disk."""
-    for path in sorted(folder.rglob("*")):
-        _sync_one(path)
-    _sync_one(folder)
-
-
-def _sync_one(path: Path) -> None:
-    """Wait until one file or folder entry is on the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    except OSError as error:
-        # Some file systems cannot sync a folder; there is nothing better to do than to go on.
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):
-            raise
-    finally:
-        os.close(handle)
+    sync_one(folder.parent)
 
 
 def _exchange(one: Path, other: Path) -> bool:

@@ -36,15 +36,10 @@ class Autoregressive(Transformer):
         return states
 
     def logits(
-        self,
-        memory: Memory,
-        y: Int[Tensor, "*n"],
-        layout: Layout | None = None,
-        places: Int[Tensor, "p"] | None = None,
-    ) -> Float[Tensor, "*p v"]:
-        """Scores of the next token at every place, or at some places of the flattened batch."""
-        h = self.hidden(memory, y, Padded.of(y) if layout is None else layout)
-        return self.token_logits(h if places is None else h.flatten(0, -2).index_select(0, places))
+        self, memory: Memory, y: Int[Tensor, "*n"], layout: Layout | None = None
+    ) -> Float[Tensor, "*n v"]:
+        """Scores of the next token at every place."""
+        return self.token_logits(self.hidden(memory, y, Padded.of(y) if layout is None else layout))
 
     def start(self, memory: Memory, width: int, copies: int = 1) -> KeyValueCache:
         """An empty cache for ``width`` tokens of ``copies`` hypotheses for each source."""

@@ -83,7 +83,12 @@ def save_folder(
     folder = Path(folder)
     config = getattr(model, "config", None)
     assert isinstance(config, ModelConfig), f"{type(model).__name__} has no configuration"
-    raise_all(ModelError, "the model cannot be saved", vocabulary_problems(config, tokenizers))
+    raise_all(
+        ModelError,
+        "the model cannot be saved",
+        vocabulary_problems(config, tokenizers),
+        hint="save it with the tokenizers that it was built for",
+    )
     refuse_strangers(folder)
     with whole_folder(folder) as new:
         write_weights(new / WEIGHTS, model, dtype)

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from levt.errors import ConfigError, ModelError, raise_all, reason
-from levt.policy.config import ModelConfig, config_from_json
+from levt.policy.config import ModelConfig
+from levt.policy.read_config import config_from_json
 
 FORMAT = 1
 """Version of the folder's layout. It grows when an older levt could not read the folder rightly."""

@@ -4,7 +4,6 @@ All pointwise parts of a network take tensors ``[... d]`` and do not care; only 
 the layout. Neither kind reads a value back to the host, so both may be captured and exported.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -101,31 +100,6 @@ class Packed:
         tail = row.eq(lengths.shape[0])
         positions = (place - begins[row]).masked_fill(tail, 0)
         return cls(begins.to(torch.int32), longest, row, positions)
-
-    @classmethod
-    def of_rows(
-        cls,
-        rows: Sequence[Sequence[int]],
-        *,
-        total: int | None = None,
-        count: int | None = None,
-        longest: int | None = None,
-        device: torch.device | str = "cpu",
-    ) -> tuple[Int[Tensor, "t"], "Packed"]:
-        """Pack token rows as they are (with boundaries), and give the flat tokens with their layout.
-
-        >>> tokens, layout = Packed.of_rows([[1, 7, 2], [1, 2]], total=6, count=3)
-        >>> tokens.tolist(), layout.offsets.tolist()
-        ([1, 7, 2, 1, 2, 0], [0, 3, 5, 5])
-        """
-        lengths = [len(row) for row in rows]
-        total = sum(lengths) if total is None else total
-        lengths += [0] * ((len(rows) if count is None else count) - len(rows))
-        longest = max(lengths, default=0) if longest is None else longest
-        flat = torch.full((total,), PAD, dtype=torch.long)
-        flat[: sum(lengths)] = torch.tensor([t for row in rows for t in row], dtype=torch.long)
-        layout = cls.of(torch.tensor(lengths, dtype=torch.long, device=device), total, longest)
-        return flat.to(device), layout
 
     @property
     def rows(self) -> int:

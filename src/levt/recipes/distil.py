@@ -128,7 +128,10 @@ def assemble(corpus: Path, store: Store, out: Path, shards: Shards, identity: di
                 rows, found = shards.rows(piece), shards.read(piece)
                 targets = found["targets"]
                 if len(targets) != len(rows):
-                    raise StoreError(f"piece {piece} has {len(targets)} targets for {len(rows)} sources")
+                    raise StoreError(
+                        f"piece {piece} has {len(targets)} targets for {len(rows)} sources",
+                        hint=f"remove {shards.folder} and begin again",
+                    )
                 where = np.arange(rows.start, rows.stop)
                 columns = {field: store.gather(field, where) for field in store.fields if field != "target"}
                 columns["target"] = flat(

@@ -13,7 +13,7 @@ from torch import nn
 
 from levt.data.mixture import Mixture
 from levt.data.pack import Packed
-from levt.data.prepare import load_tokenizers
+from levt.data.prepare import check_corpus, load_tokenizers
 from levt.data.store import Store
 from levt.engine.batching import Budget
 from levt.engine.model import Model
@@ -149,8 +149,10 @@ def training_store(experiment: Experiment) -> Store:
     own = Store.open(experiment.corpus / "train")
     if not experiment.more and not experiment.repair and experiment.times == 1:
         return own
-    others = [(Store.open(folder / "train"), 1) for folder in (*experiment.more, *experiment.repair)]
-    return Mixture([(own, experiment.times), *others])
+    others = [*experiment.more, *experiment.repair]
+    for folder in others:
+        check_corpus(folder)
+    return Mixture([(own, experiment.times), *((Store.open(folder / "train"), 1) for folder in others)])
 
 
 def identity_of(store: Store) -> str:

@@ -4,12 +4,11 @@ All on plain lists and a loaded LevT; results are rows of tables. Writes no file
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from levt.engine.model import Model
 from levt.evaluation.edit_order import Agreement, Place, Times, agreement, left_to_right, trace_times
-from levt.evaluation.effort import Costs, simulate
 from levt.evaluation.effort import Help as Hand
+from levt.evaluation.effort import simulate
 from levt.evaluation.quality_tags import Risks, trace_risks
 from levt.evaluation.report import DO_NOTHING
 from levt.evaluation.score import Score
@@ -31,10 +30,9 @@ HANDS: dict[str, Hand] = {
 
 
 def timeouts(
-    model: Model, triples: Triples, *, limits: Sequence[int] = LIMITS, options: Options | None = None
+    model: Model, triples: Triples, *, limits: Sequence[int] = LIMITS
 ) -> dict[str, dict[int, tuple[Score, ...]]]:
     """The paper's last figure: BLEU and TER by kind of help and limit; empty drafts make it translation."""
-    options = options or Options()
     found: dict[str, dict[int, tuple[Score, ...]]] = {}
     for name, help in HELP.items():
         found[name] = {}
@@ -45,7 +43,7 @@ def timeouts(
                 triples.drafts,
                 triples.targets,
                 help=help,
-                options=replace(options, max_iterations=limit),
+                options=Options(max_iterations=limit),
             )
             found[name][limit] = tuple(
                 compared(metric, {"": texts}, triples.targets, None)[""] for metric in METRICS
@@ -53,16 +51,12 @@ def timeouts(
     return found
 
 
-def keystrokes(
-    model: Model, triples: Triples, *, options: Options | None = None, costs: Costs | None = None
-) -> list[Row]:
+def keystrokes(model: Model, triples: Triples) -> list[Row]:
     """Keystrokes of a person with each kind of help, and alone."""
     rows: list[Row] = []
     for name, hand in HANDS.items():
-        texts = helped(
-            model, triples.sources, triples.drafts, triples.targets, help=HELP[name], options=options
-        )
-        found = simulate(triples.drafts, texts, triples.targets, help=hand, costs=costs)
+        texts = helped(model, triples.sources, triples.drafts, triples.targets, help=HELP[name])
+        found = simulate(triples.drafts, texts, triples.targets, help=hand)
         if not rows:
             alone = Score(name="keystrokes", value=found.alone, signature=SIGNATURE)
             rows.append(Row(name=DO_NOTHING, scores=(alone,)))
@@ -70,14 +64,14 @@ def keystrokes(
     return rows
 
 
-def orders(model: Model, watched: Watched, *, options: Options | None = None) -> list[Row]:
+def orders(model: Model, watched: Watched) -> list[Row]:
     """How far the order of a model's edits, and some plain orders, agree with the person's over the same places.
 
     Few places are edited by both. So the places of the person are also put in the order in which the model thinks
     them wrong (the riskiest first), whether it would edit them or not.
     """
     triples = watched.triples
-    results = model.refine(triples.sources, draft=triples.drafts, **vars(options or Options()))
+    results = model.refine(triples.sources, draft=triples.drafts)
     traces = [result.trace for result in results]
     by_phase = [trace_times(trace) for trace in traces]
     by_risk = [

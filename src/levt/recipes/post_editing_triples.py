@@ -9,10 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from levt.data.aligned import aligned
 from levt.errors import InputError
 from levt.evaluation.edit_order import Times
 from levt.evaluation.keystrokes import read_actions, replay
-from levt.recipes.synthesis import aligned
 
 ENDS = ("src", "mt", "pe")
 

@@ -10,7 +10,7 @@ no system translates what it was taught with.
 
 import hashlib
 import multiprocessing
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
@@ -19,9 +19,6 @@ from levt.recipes.black_boxes.phrase.system import PhraseSystem
 from levt.recipes.post_editing_triples import Triples, key, of_rows
 from levt.recipes.post_editing_words import words_apart
 
-SIDES = ("drafts", "targets")
-"""What a system may learn to write."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Fold:
@@ -29,28 +26,19 @@ class Fold:
 
     taught: Triples
     held: Triples
-    sides: tuple[str, ...]
-    round_trip: bool
 
 
 def redrafted(
     triples: Triples,
     *,
-    sides: Sequence[str] = SIDES,
-    round_trip: bool = True,
     folds: int = 10,
     rounds: int = 1,
     processes: int = 1,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Triples:
-    """The triples with other drafts, for each round once or, with round trips, twice a side; a round cuts anew."""
+    """The triples with other drafts, four of each for every round; a round cuts anew."""
     if folds < 2:
         raise ConfigError(f"folds must be at least 2, got {folds}", hint="10 is the default")
-    if unknown := [side for side in sides if side not in SIDES]:
-        raise ConfigError(
-            f"sides must be among {', '.join(SIDES)}, got {', '.join(unknown)}",
-            hint="leave it out for the default",
-        )
     usable = [row for row in triples.rows() if all(row)]
     works = []
     for turn in range(rounds):
@@ -60,7 +48,7 @@ def redrafted(
                 of_rows(row for row, place in zip(usable, places, strict=True) if (place == fold) == chosen)
                 for chosen in (False, True)
             )
-            works.append(Fold(taught=taught, held=held, sides=tuple(sides), round_trip=round_trip))
+            works.append(Fold(taught=taught, held=held))
     rows: list[tuple[str, str, str]] = []
     for done, (work, written) in enumerate(zip(works, _answers(works, processes), strict=True), 1):
         for drafts in written:
@@ -80,15 +68,18 @@ def fold_of(source: str, folds: int, turn: int = 0) -> int:
 
 
 def write(fold: Fold) -> list[list[str]]:
-    """Train the systems of a fold and let them draft it: all drafts of one kind after the other."""
+    """Train the systems of a fold and let them draft it.
+
+    As the real system would, of the source and on a round trip, then as the person would.
+    """
     taught, held = fold.taught, fold.held
-    asked = [held.sources]
-    if fold.round_trip:
-        asked.append(PhraseSystem.train(taught.targets, taught.sources).translate(held.targets))
+    back = PhraseSystem.train(taught.targets, taught.sources).translate(held.targets)
     found = []
-    for side in fold.sides:
-        system = PhraseSystem.train(taught.sources, getattr(taught, side))
-        found += [[words_apart(text) for text in system.translate(sources)] for sources in asked]
+    for side in (taught.drafts, taught.targets):
+        system = PhraseSystem.train(taught.sources, side)
+        found += [
+            [words_apart(text) for text in system.translate(sources)] for sources in (held.sources, back)
+        ]
     return found
 
 

@@ -121,8 +121,9 @@ def _check_alike(field: str, found: Sequence[Part], sources: Sequence[Part]) -> 
     if [part.lines for part in found] != [part.lines for part in sources]:
         counts = [sum(part.lines for part in parts) for parts in (sources, found)]
         if counts[0] == counts[1]:
+            packed, plain = sorted((found, sources), key=len)  # of a packed file nothing can be cut off
             raise InputError(
-                f"{found[0].file} is packed and {sources[0].file} is not, and they are too long for one shard",
+                f"{packed[0].file} is packed and {plain[0].file} is not, and they are too long for one shard",
                 hint="unpack it, or raise --shard-lines",
             )
         raise InputError(

@@ -9,19 +9,20 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice, zip_longest
+from itertools import islice
 from pathlib import Path
 
+from levt.data.aligned import aligned
 from levt.data.folder import new_folder
 from levt.data.lines import Lines
 from levt.data.one_line import one_line
 from levt.errors import ConfigError, InputError, StoreError
 from levt.recipes.black_boxes import answered, open_black_box
 from levt.recipes.black_boxes.side_by_side import translated
+from levt.recipes.shards import held, write_whole
 
 VERSION = 1
 SOURCE, DRAFT, TARGET = "source.txt", "draft.txt", "target.txt"
@@ -110,32 +111,42 @@ def write_drafts(
         "source": checksum(source),
         "target": checksum(target),
     }
-    with _locked(out):
+    with held(out / ".lock") as mine:
+        if not mine:
+            raise StoreError(f"{out} is being written by another process", hint="wait for it")
         growing = out / f"{DRAFT}.partial"
-        done = whole_lines(growing)
+        done, finished = whole_lines(growing), (out / DRAFT).exists()
         # A run that failed before its first draft, by a wrong name say, binds nobody.
-        _same_run(out / NOTE, note, begun=done > 0 or (out / DRAFT).exists())
-        if (out / DRAFT).exists():
-            progress(total, total)
-            return total
-        progress(done, total)
-        lines = islice(Lines(source, max_bytes=1 << 30), done, None)
-        texts = (line.text for line in lines)
-        chunks = iter(lambda: list(islice(texts, settings.chunk)), [])
-        opened = partial(open_black_box, settings.black_box, timeout=settings.timeout, beam=settings.beam)
-        with growing.open("ab") as file:
-            if done < total:
-                for asked, answers in translated(chunks, opened, settings.processes):
-                    checked = answered(settings.black_box, asked, answers)
-                    file.write("".join(f"{one_line(text)}\n" for text in checked).encode())
-                    file.flush()
-                    os.fsync(file.fileno())
-                    done += len(checked)
-                    progress(done, total)
+        _same_run(out / NOTE, note, begun=done > 0 or finished)
+        progress(total if finished else done, total)
+        if not finished:
+            _translate(source, growing, settings, done, total, progress)
         for path, name in ((source, SOURCE), (target, TARGET)):
-            _write_plain(path, out / name)
-        growing.replace(out / DRAFT)
+            # Who removes the folder may be killed, too: then it goes on from what is left.
+            if not finished or not (out / name).exists():
+                _write_plain(path, out / name)
+        if not finished:
+            growing.replace(out / DRAFT)
     return total
+
+
+def _translate(
+    source: Path, growing: Path, settings: Synthesis, done: int, total: int, progress: Progress
+) -> None:
+    """Write the drafts of all lines behind those that are done."""
+    texts = (line.text for line in islice(Lines(source, max_bytes=1 << 30), done, None))
+    chunks = iter(lambda: list(islice(texts, settings.chunk)), [])
+    opened = partial(open_black_box, settings.black_box, timeout=settings.timeout, beam=settings.beam)
+    with growing.open("ab") as file:
+        if done == total:
+            return
+        for asked, answers in translated(chunks, opened, settings.processes):
+            checked = answered(settings.black_box, asked, answers)
+            file.write("".join(f"{one_line(text)}\n" for text in checked).encode())
+            file.flush()
+            os.fsync(file.fileno())
+            done += len(checked)
+            progress(done, total)
 
 
 def mix(synthetic: Sequence[Path], real: Sequence[Path], out: Path, *, times: int = 10) -> tuple[int, int]:
@@ -177,25 +188,6 @@ def triple(paths: Sequence[Path]) -> list[Path]:
     )
 
 
-def aligned(*paths: Path) -> Iterator[tuple[str, ...]]:
-    """The texts of line-aligned files; files of different lengths are an InputError."""
-    readers = [Lines(path, max_bytes=1 << 30) for path in paths]
-    for rows in zip_longest(*readers):
-        short = [path for path, row in zip(paths, rows, strict=True) if row is None]
-        if short:
-            raise InputError(
-                f"{short[0]} has fewer lines than {next(p for p in paths if p not in short)}",
-                hint="line i of each must belong to line i of the others",
-            )
-        for path, row in zip(paths, rows, strict=True):
-            if row.problem is not None:
-                raise InputError(
-                    f"{path}, line {row.number}: {row.problem}",
-                    hint="correct the line, or `iconv -t UTF-8` the file",
-                )
-        yield tuple(row.text for row in rows)
-
-
 def whole_lines(path: Path) -> int:
     """How many whole lines a file has; a broken last one, of a run that was killed, is cut off."""
     if not path.exists():
@@ -230,9 +222,7 @@ def _same_run(path: Path, note: dict[str, object], *, begun: bool) -> None:
                 hint="choose another folder, or remove it",
             )
         return
-    fresh = path.with_name(f".{path.name}.partial")
-    fresh.write_text(json.dumps(note, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    fresh.replace(path)
+    write_whole(path, note, indent=1)
 
 
 def _write_plain(path: Path, to: Path) -> None:
@@ -242,19 +232,3 @@ def _write_plain(path: Path, to: Path) -> None:
         for line in Lines(path, max_bytes=1 << 30):
             file.write(f"{line.text}\n".encode())
     shutil.move(fresh, to)
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Keep a second run out of the folder."""
-    try:
-        import fcntl
-    except ImportError:  # no such locks on this system: whoever runs two must know
-        yield
-        return
-    with (folder / ".lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise StoreError(f"{folder} is being written by another process", hint="wait for it") from error
-        yield

@@ -1,1 +1,1 @@
-"""The loop of Algorithm 2, its stops and its steering, beam search for the siblings. Knows no learning."""
+"""The loop of Algorithm 2, its stops and its steering, and how the siblings decode. Knows no learning."""

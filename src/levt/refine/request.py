@@ -58,7 +58,12 @@ class Request:
                     problems.append(f"open: gap {gap} lies inside a span that must stay whole")
         if any(not sequence for sequence in self.banned):
             problems.append("banned: a sequence must have at least one token")
-        raise_all(InputError, "request", problems)
+        raise_all(
+            InputError,
+            "request",
+            problems,
+            hint="marks have one value per token of the draft; gap i lies before token i, the last one behind all",
+        )
 
     @property
     def steered(self) -> bool:

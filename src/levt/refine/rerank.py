@@ -53,7 +53,7 @@ def variants(outcome: Outcome, candidates: Candidates) -> list[Request]:
     request = outcome.request
     found = []
     for penalty in candidates.penalties:
-        gamma = min(request.options.empty_gap_penalty + penalty, 10.0)
+        gamma = float(min(max(request.options.empty_gap_penalty + penalty, GAMMA.low), GAMMA.high))
         found.append(replace(request, options=replace(request.options, empty_gap_penalty=gamma)))
     first = outcome.rounds[0]
     behind = [0] + [i + 1 for i, gone in enumerate(first.script.drop) if not gone]
@@ -74,13 +74,11 @@ def variants(outcome: Outcome, candidates: Candidates) -> list[Request]:
 
 
 @torch.inference_mode()
-def teacher_scores(
-    teacher: Teacher, memory: Any, targets: Sequence[Tokens], length_penalty: float = 1.0
-) -> list[float]:
-    """The log P(y | x) / n^α of each target, n with ``</s>`` counted; row i of the memory is its source."""
+def teacher_scores(teacher: Teacher, memory: Any, targets: Sequence[Tokens]) -> list[float]:
+    """The log P(y | x) / n of each target, n with ``</s>`` counted; row i of the memory is its source."""
     y = State.of(targets, device=memory.states.device).y
     logp = log_softmax_tokens(teacher.logits(memory, y[:, :-1]))
     following = y[:, 1:]
     each = logp.gather(2, following.unsqueeze(2)).squeeze(2).masked_fill(following.eq(PAD), 0.0)
     lengths = following.ne(PAD).sum(1)
-    return [float(s) for s in each.sum(1) / lengths.to(each.dtype) ** length_penalty]
+    return [float(s) for s in each.sum(1) / lengths]

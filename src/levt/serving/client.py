@@ -1,14 +1,10 @@
-"""A client for pipelines: many texts to a server, several requests at a time, answers in order, again where it fails.
-
-Needs nothing but Python. Knows no model and no stream of lines.
-"""
+"""A client: one request to a server, again where it fails. Needs nothing but Python; knows no text and no batch."""
 
 import json
 import random
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any
@@ -36,29 +32,11 @@ class Patience:
         problems = []
         if self.retries < 0:
             problems.append(f"retries must be at least 0, got {self.retries}")
-        if self.first_wait < 0:
+        if not self.first_wait >= 0:  # not a number is neither above nor below
             problems.append(f"first_wait must be at least 0, got {self.first_wait}")
-        if self.timeout <= 0:
+        if not self.timeout > 0:
             problems.append(f"timeout must be above 0, got {self.timeout}")
         raise_all(ConfigError, "client", problems, hint="leave them out for the defaults")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Remote:
-    """A result that a server gave."""
-
-    text: str
-    """The text."""
-    fields: dict[str, Any]
-    """All that was told of it."""
-
-    def to_json(self) -> dict[str, Any]:
-        """As a result that was made here."""
-        here = {
-            name: value for name, value in self.fields.items() if name not in ("spans", "locked", "glued")
-        }
-        trace = here.pop("trace", None)
-        return {**here, "alternatives": [], "trace": trace}
 
 
 class Client:
@@ -158,102 +136,13 @@ class Client:
         return response.status, {name.lower(): value for name, value in response.getheaders()}, found
 
 
-@dataclass(frozen=True, kw_only=True)
-class Item:
-    """One text, with its terms."""
-
-    text: str
-    terms: tuple[str, ...] = ()
-
-
-class Batches:
-    """Translates streams of texts by a server."""
-
-    def __init__(self, client: Client, settings: dict[str, Any], *, size: int, at_once: int = 4) -> None:
-        """Requests of at most ``size`` texts, ``at_once`` of them at a time; ``settings`` go with each."""
-        self.client, self.settings, self.at_once = client, settings, at_once
-        try:
-            limits = client.models()["limits"]
-            self.size = max(min(size, int(limits["texts"])), 1)
-            # JSON needs more bytes than the text, and the rest of the request some.
-            self.bytes = int(limits["bytes"]) // 3
-        except (KeyError, TypeError, ValueError):
-            raise _stranger(client.url, "does not tell its limits") from None
-
-    def translate(self, items: Iterable[Item]) -> Iterator[Remote]:
-        """Results in order, as they come; where a text cannot be used, those before it come first."""
-        waiting: deque[Future[tuple[list[Remote], LevtError | None]]] = deque()
-        with ThreadPoolExecutor(self.at_once) as pool:
-            try:
-                parts, trouble = self.parts(items), None
-                while True:
-                    try:
-                        waiting.append(pool.submit(self.answer, next(parts)))
-                    except StopIteration:
-                        break
-                    except LevtError as error:  # a text that could not even be read
-                        trouble = error
-                        break
-                    if len(waiting) >= 2 * self.at_once:
-                        yield from _given(waiting.popleft())
-                while waiting:
-                    yield from _given(waiting.popleft())
-                if trouble is not None:
-                    raise trouble
-            finally:
-                for future in waiting:
-                    future.cancel()
-
-    def parts(self, items: Iterable[Item]) -> Iterator[list[Item]]:
-        """As many texts at a time as a request holds."""
-        part: list[Item] = []
-        size = 0
-        try:
-            for item in items:
-                needs = len(item.text.encode()) + sum(len(term.encode()) for term in item.terms) + 16
-                if part and (len(part) >= self.size or size + needs > self.bytes):
-                    yield part
-                    part, size = [], 0
-                part.append(item)
-                size += needs
-        except LevtError:
-            if part:
-                yield part
-            raise
-        if part:
-            yield part
-
-    def answer(self, items: Sequence[Item]) -> tuple[list[Remote], LevtError | None]:
-        """The results of a request; where it is refused, those of the texts before the one to blame."""
-        body = {**self.settings, "texts": [item.text for item in items]}
-        if any(item.terms for item in items):
-            body["terms"] = [list(item.terms) for item in items]
-        if "drop" in body:
-            body["drop"] = [body["drop"]] * len(items)
-        try:
-            found = _results(self.client.ask("POST", "/v1/translate", body), len(items), self.client.url)
-        except InputError as error:
-            if len(items) == 1:
-                # Which of its texts the server means is no news, and not the number that the caller knows it by.
-                return [], InputError(error.message.removeprefix("text 1: "), hint=error.hint)
-            middle = len(items) // 2
-            first, trouble = self.answer(items[:middle])
-            if trouble is not None:
-                return first, trouble
-            second, trouble = self.answer(items[middle:])
-            return first + second, trouble
-        except LevtError as error:
-            return [], error
-        return found, None
-
-
 def problem(status: int, content: bytes, url: str) -> LevtError:
     """The error of an answer: a text that cannot be used, or something else."""
     try:
         told = json.loads(content)["error"]
         kind, message, hint = str(told["type"]), str(told["message"]), told.get("hint")
     except (ValueError, KeyError, TypeError, AttributeError):
-        return _stranger(url, f"answers with status {status}")
+        return stranger(url, f"answers with status {status}")
     if kind in ("unusable_text", "too_many_tokens", "too_many_bytes", "too_many_terms", "too_many_texts"):
         return InputError(message, hint=hint)
     if kind in ("invalid_option", "invalid_request", "too_many_iterations", "unknown_model"):
@@ -263,34 +152,16 @@ def problem(status: int, content: bytes, url: str) -> LevtError:
     return LevtError(f"{url}: {message} ({kind})", hint=hint)
 
 
-def _given(future: "Future[tuple[list[Remote], LevtError | None]]") -> Iterator[Remote]:
-    results, trouble = future.result()
-    yield from results
-    if trouble is not None:
-        raise trouble
-
-
 def _read(content: bytes, url: str) -> dict[str, Any]:
     try:
         found = json.loads(content)
     except ValueError:
-        raise _stranger(url, "answers with something else than JSON") from None
+        raise stranger(url, "answers with something else than JSON") from None
     if not isinstance(found, dict):
-        raise _stranger(url, "answers with something else than an object")
+        raise stranger(url, "answers with something else than an object")
     return found
 
 
-def _results(answer: dict[str, Any], count: int, url: str) -> list[Remote]:
-    """The results of an answer; one too few, and every line after it would belong to another."""
-    try:
-        found = [Remote(text=one["text"], fields=one) for one in answer["results"]]
-    except (KeyError, TypeError):
-        raise _stranger(url, "answers without results") from None
-    if len(found) != count:
-        raise _stranger(url, f"answers {count} texts with {len(found)} results")
-    return found
-
-
-def _stranger(url: str, does: str) -> LevtError:
+def stranger(url: str, does: str) -> LevtError:
     """What to say of a server that does not speak as ours do."""
     return LevtError(f"{url} {does}", hint="is it a server of levt? `levt serve` starts one")

@@ -84,15 +84,25 @@ class Limits:
         """The iterations asked for."""
         if count > self.iterations:
             raise Problem(
-                "too_many_iterations", f"max_iterations must be at most {self.iterations}, got {count}"
+                "too_many_iterations",
+                f"max_iterations must be at most {self.iterations}, got {count}",
+                hint="leave it out for the default",
             )
 
     def check_terms(self, name: str, count: int) -> None:
         """Terms of a text, and other steering."""
         if count > self.terms:
-            raise Problem("too_many_terms", f"{name}: at most {self.terms} are taken for a text, got {count}")
+            raise Problem(
+                "too_many_terms",
+                f"{name}: at most {self.terms} are taken for a text, got {count}",
+                hint="refine the text in parts",
+            )
 
     def check_alternatives(self, name: str, count: int) -> None:
         """Alternatives of a place."""
         if count > self.alternatives:
-            raise Problem("too_many_alternatives", f"{name} must be at most {self.alternatives}, got {count}")
+            raise Problem(
+                "too_many_alternatives",
+                f"{name} must be at most {self.alternatives}, got {count}",
+                hint="/v1/models tells the limits",
+            )

@@ -50,7 +50,10 @@ def wishes(body: schema.Batch, options: Options, limits: Limits) -> list[Wish]:
     if isinstance(body, schema.RefineRequest):
         drafts = [body.draft or ""] if body.drafts is None else body.drafts
         if len(drafts) != len(texts):
-            raise InputError(f"there must be one draft per text, {len(texts)} here, got {len(drafts)}")
+            raise InputError(
+                f"there must be one draft per text, {len(texts)} here, got {len(drafts)}",
+                hint="an empty draft where there is none",
+            )
         keep = columns("keep", body.keep, len(texts), single=single)
         insert_at = columns("insert_at", body.insert_at, len(texts), single=single)
     drop = columns("drop", body.drop, len(texts), single=single)
@@ -108,12 +111,18 @@ def columns(name: str, given: Sequence[Any], texts: int, *, single: bool) -> lis
     nested = [isinstance(item, list) for item in given]
     if single:
         if any(nested):
-            raise InputError(f"{name} must be a list, not a list of lists, where there is one text")
+            raise InputError(
+                f"{name} must be a list, not a list of lists, where there is one text",
+                hint="lists of lists go with texts",
+            )
         return [list(given)]
     if not given:
         return [[] for _ in range(texts)]
     if not all(nested) or len(given) != texts:
-        raise InputError(f"{name} must have one list per text, {texts} here, got {len(given)} entries")
+        raise InputError(
+            f"{name} must have one list per text, {texts} here, got {len(given)} entries",
+            hint="an empty list for a text that has none",
+        )
     return [list(item) for item in given]
 
 
@@ -162,7 +171,8 @@ def place_of(body: schema.AlternativesRequest, engine: Engine, limits: Limits) -
     check_tokens(tokens, engine.tokenizers.target, "tokens")
     if not body.start <= body.end <= len(tokens):
         raise InputError(
-            f"start and end must lie in order between 0 and {len(tokens)}, got {body.start} and {body.end}"
+            f"start and end must lie in order between 0 and {len(tokens)}, got {body.start} and {body.end}",
+            hint="they count tokens; end is behind the last one to replace",
         )
     source = tuple(engine.tokenizers.source.encode(body.text))
     limits.check_tokens(len(source))
@@ -170,7 +180,8 @@ def place_of(body: schema.AlternativesRequest, engine: Engine, limits: Limits) -
     if longest > engine.config.max_length:
         raise InputError(
             f"the text or the state has {longest} tokens with its boundaries, "
-            f"the model can hold {engine.config.max_length}"
+            f"the model can hold {engine.config.max_length}",
+            hint="ask sentence by sentence, or for fewer placeholders",
         )
     one = body.end - body.start == 1 == body.placeholders
     return Place(

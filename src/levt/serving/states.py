@@ -9,7 +9,7 @@ from levt.engine.parting import source_parts
 from levt.engine.refining import Job
 from levt.errors import InputError
 from levt.refine.options import Options
-from levt.refine.places import whole
+from levt.refine.places import Place, find, is_whole, whole
 from levt.refine.request import Request, Tokens
 from levt.refine.steering import Plan, term_tokens
 from levt.serving.whole_words import whole_words
@@ -52,7 +52,7 @@ def state_job(
     n = len(state.tokens)
     asked = {name: asked_for(name, getattr(state, name), n) for name in ("counts", "words")}
     if both := asked["counts"].keys() & asked["words"].keys():
-        raise InputError(f"gap {min(both)} must have counts or words, not both")
+        raise InputError(f"gap {min(both)} must have counts or words, not both", hint="null for the other")
     [(text, read)] = source_parts(source, engine.tokenizers.source, positions, whole=True)
     request = Request(
         source=read,
@@ -66,7 +66,10 @@ def state_job(
         options=options,
     )
     if any(token == UNK and lock for token, lock in zip(request.draft, request.locked, strict=True)):
-        raise InputError("a piece that is not in the vocabulary cannot be locked")
+        raise InputError(
+            "a piece that is not in the vocabulary cannot be locked",
+            hint="the model cannot write it: let it go",
+        )
     if terms and (part := broken(request, tokenizer)):
         raise InputError(
             f"beside a locked part of a character, {' '.join(part)}, a term could not be read",
@@ -89,7 +92,10 @@ def asked_for(name: str, given: tuple[int | None, ...], tokens: int) -> dict[int
     {1: 2, 2: 0}
     """
     if given and len(given) != tokens + 1:
-        raise InputError(f"{name} must have one value per gap ({tokens + 1}), got {len(given)}")
+        raise InputError(
+            f"{name} must have one value per gap ({tokens + 1}), got {len(given)}",
+            hint="null leaves a gap to the model",
+        )
     return {gap: count for gap, count in enumerate(given) if count is not None}
 
 
@@ -157,17 +163,28 @@ def with_terms(request: Request, terms: Sequence[str], tokenizer: Tokenizer, *, 
         banned=request.banned,
         options=request.options,
     )
+    held = [held_inside(shown, text, spans, request.locked) for shown in wanted]
     return Plan(
         request=placed,
         missing=tuple(missing),
         owners=tuple(owners),
         ordered=ordered,
-        required=tuple(dict.fromkeys(wanted)),
+        required=tuple(dict.fromkeys(shown for shown, inside in zip(wanted, held, strict=True) if inside)),
+        words=tuple(dict.fromkeys(shown for shown, inside in zip(wanted, held, strict=True) if not inside)),
+    )
+
+
+def held_inside(word: str, text: str, spans: Sequence[Place], locked: Sequence[bool]) -> bool:
+    """Whether the person has locked a longer word that holds this one: it would be torn to make this one whole."""
+    cut = [place for place in find(text, word) if not is_whole(text, place)]
+    return any(
+        all(lock for (start, stop), lock in zip(spans, locked, strict=True) if start < b and a < stop)
+        for a, b in cut
     )
 
 
 def _wanted(term: str, tokenizer: Tokenizer) -> str:
     wanted = tokenizer.normalise(term).strip()
     if not wanted:
-        raise InputError(f"terms: a text must not be blank, got {term!r}")
+        raise InputError(f"terms: a text must not be blank, got {term!r}", hint="texts that are to appear")
     return wanted

@@ -1,1 +1,1 @@
-"""Tokens and back: normalisation, the tokenizer, the special symbols. Knows no tensor and no file layout."""
+"""Tokens and back: normalisation, sentences, the tokenizer, the special symbols. Knows no tensor and no file layout."""

@@ -70,14 +70,14 @@ class TrainingConfig:
             ("save_every", 1), ("keep", 1), ("average", 0), ("max_bad_steps", 1),
             ("log_every", 1), ("seed", 0), ("clip", 0), ("weight_decay", 0),
         ):  # fmt: skip
-            if getattr(self, name) < least:
+            if not getattr(self, name) >= least:  # not a number is neither above nor below
                 problems.append(f"{name} must be at least {least}, got {getattr(self, name)}")
         for name in ("beta1", "beta2", "ema"):
             if not 0 <= getattr(self, name) < 1:
                 problems.append(f"{name} must be at least 0 and below 1, got {getattr(self, name)}")
         if not 0 < self.learning_rate < 1:
             problems.append(f"learning_rate must be above 0 and below 1, got {self.learning_rate}")
-        if self.max_minutes is not None and self.max_minutes <= 0:
+        if self.max_minutes is not None and not self.max_minutes > 0:
             problems.append(f"max_minutes must be above 0, got {self.max_minutes}")
         if self.micro_batches is not None and self.micro_batches < 1:
             problems.append(f"micro_batches must be at least 1, got {self.micro_batches}")

@@ -24,8 +24,9 @@ from torch.distributed.checkpoint.state_dict_loader import load
 from torch.distributed.checkpoint.state_dict_saver import async_save
 from torch.torch_version import TorchVersion
 
+from levt.data.folder import sync
 from levt.errors import ConfigError, LevtError
-from levt.policy.atomic import replace_folder, sync
+from levt.policy.atomic import replace_folder
 from levt.training.checkpoint import Record, checksum, damaged
 from levt.training.parallel import World
 from levt.training.weights import Weights

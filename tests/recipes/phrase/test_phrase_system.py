@@ -88,6 +88,9 @@ def test_damage_is_named(system: PhraseSystem, tmp_path: Path) -> None:
     (folder / "config.json").write_text(config.replace('"beam"', '"bean"'), encoding="utf-8")
     with pytest.raises(ModelError, match="settings of Search"):
         PhraseSystem.load(folder)
+    (folder / "config.json").write_text(config.replace('"beam": 16', '"beam": "16"'), encoding="utf-8")
+    with pytest.raises(ModelError, match="beam must be a number, got '16'"):
+        PhraseSystem.load(folder)
     (folder / "config.json").write_text(config, encoding="utf-8")
     (folder / "phrases.npz").write_bytes(b"PK nothing")
     with pytest.raises(ModelError, match="damaged"):

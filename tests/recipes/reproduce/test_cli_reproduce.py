@@ -76,6 +76,19 @@ def test_missing_data_end_with_a_message(tmp_path: Path, capsys: pytest.CaptureF
     assert "hint: --data is a folder" in said
 
 
+def test_tasks_are_for_what_has_several(capsys: pytest.CaptureFixture[str]) -> None:
+    for names, said in (
+        (["roll-in", "timeout"], "--tasks is not for roll-in"),
+        (["table-1"], "there is no task 'en-fr' at scale toy"),
+        (["post-editing-quality"], "there is no task 'en-fr' of post-editing"),
+    ):
+        with pytest.raises(SystemExit):
+            levt(*names, "--scale", "toy", "--tasks", "en-fr", "--dry-run")
+        assert said in capsys.readouterr().err
+    levt("table-1", "roll-in", "--scale", "toy", "--tasks", "en-de", "--dry-run")
+    assert "summarisation" not in capsys.readouterr().out
+
+
 def test_an_unknown_name_lists_the_known(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         levt("table-2")

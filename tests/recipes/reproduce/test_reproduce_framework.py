@@ -29,6 +29,7 @@ from levt.recipes.reproduce.framework.runner import (
 )
 from levt.recipes.reproduce.framework.setting import Setting
 from levt.recipes.reproduce.framework.step import Step, chain, check_files
+from levt.recipes.reproduce.framework.workers import Worker, Workers
 from levt.recipes.reproduce.framework.workplace import Workplace
 from levt.recipes.reproduce.parts import packages
 from levt.recipes.reproduce.parts.packages import check_packages
@@ -236,6 +237,25 @@ def test_who_stops_a_step_stops_them_all(tmp_path: Path) -> None:
         )
     assert began(diary) == ["bad"]
     assert not told
+
+
+def test_all_are_asked_to_stop_before_any_is_waited_for(tmp_path: Path) -> None:
+    said: list[str] = []
+
+    class Heard(Worker):
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def stop(self) -> None:
+            said.append(f"stop {self.name}")
+
+        def end(self) -> None:
+            said.append(f"end {self.name}")
+
+    with Workers(Workplace(tmp_path), parallel=2) as workers:
+        workers.busy = {step(tmp_path / "diary", name): Heard(name) for name in "ab"}
+        workers.idle = [Heard("c")]
+    assert said == ["stop a", "stop b", "end a", "end b", "end c"]
 
 
 def test_what_is_packed_is_enough_to_go_on(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
     TITLE          what is reproduced, in one line
     goal(setting)  the last step of the chain: it writes a ``Report``; everything it needs are steps before it
+    BY_TASK        True where it has several tasks, among which ``setting.tasks`` may choose
 
 ``table_1.py`` is the name ``table-1``. The folder ``framework`` runs chains and knows no model, ``parts`` has the
 steps that the reproductions share: the same teacher and the same distilled corpus are made once, whoever asks.
@@ -30,6 +31,8 @@ class Reproduction:
     """What it is, in one line."""
     goal: "Callable[[Setting], Step]"
     """The last step of its chain."""
+    by_task: bool = False
+    """Whether it has several tasks."""
 
 
 def names() -> list[str]:
@@ -46,4 +49,6 @@ def reproduction(name: str) -> Reproduction:
     if name not in names():
         raise ConfigError(f"there is no reproduction {name!r}", hint=f"one of {', '.join(names())}")
     module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
-    return Reproduction(name=name, title=module.TITLE, goal=module.goal)
+    return Reproduction(
+        name=name, title=module.TITLE, goal=module.goal, by_task=getattr(module, "BY_TASK", False)
+    )

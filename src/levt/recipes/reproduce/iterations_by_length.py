@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from levt.engine.model import load
+from levt.evaluation.plot import lines
 from levt.recipes.reproduce.framework.report import Cell, Report, Section, Table
 from levt.recipes.reproduce.framework.setting import Setting
 from levt.recipes.reproduce.framework.step import Job, Step
 from levt.recipes.reproduce.parts.decoding import mean, read_outputs, translated, write_outputs
 from levt.recipes.reproduce.parts.models import Made
-from levt.recipes.reproduce.parts.pictures import lines
 from levt.recipes.reproduce.parts.training import MODEL
 from levt.recipes.reproduce.parts.tuning import BUDGET, penalty_of
 
@@ -71,7 +71,7 @@ def decode_monolingual(job: Job) -> None:
     write_outputs(job.out, results, texts)
 
 
-def by_length(words: list[int], values: list[int], width: int = WIDTH) -> dict[int, tuple[float, int]]:
+def by_length(words: list[int], values: list[int]) -> dict[int, tuple[float, int]]:
     """The mean value and the number of sentences, by the middle of bins of so many words.
 
     >>> by_length([1, 4, 7], [2, 4, 5])
@@ -79,8 +79,8 @@ def by_length(words: list[int], values: list[int], width: int = WIDTH) -> dict[i
     """
     bins: dict[int, list[int]] = {}
     for length, value in zip(words, values, strict=True):
-        bins.setdefault((max(length, 1) - 1) // width, []).append(value)
-    return {b * width + (width + 1) // 2: (mean(found), len(found)) for b, found in sorted(bins.items())}
+        bins.setdefault((max(length, 1) - 1) // WIDTH, []).append(value)
+    return {b * WIDTH + (WIDTH + 1) // 2: (mean(found), len(found)) for b, found in sorted(bins.items())}
 
 
 def report(job: Job) -> None:
@@ -98,6 +98,7 @@ def report(job: Job) -> None:
         job.out / "by-length.png",
         x="words of the source",
         y="iterations",
+        ticks=False,
     )
     rows: list[list[Cell]] = [
         [f"{length - 2}–{length + 2}", begun[length][1], begun[length][0], changing[length][0]]

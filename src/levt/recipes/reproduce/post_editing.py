@@ -25,6 +25,7 @@ from levt.recipes.reproduce.parts.sizes import size
 from levt.recipes.shards import write_whole
 
 TITLE = "Automatic post-editing: BLEU and TER, sentences better and worse"
+BY_TASK = True
 TABLE = "table.json"
 COLUMNS = ("BLEU", "TER", "changed %", "better %", "worse %")
 NAMES = {"scratch": "LevT, scratch", "zero-shot": "LevT, zero-shot", "fine-tuned": "LevT, fine-tuned"}

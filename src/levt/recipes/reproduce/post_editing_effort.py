@@ -18,6 +18,7 @@ from levt.recipes.shards import write_whole
 TITLE = (
     "Editing effort: keystrokes that a person saves when the model proposes, fills in or is asked for words"
 )
+BY_TASK = True
 EFFORT = "effort.json"
 WAYS = {
     "do nothing": "alone",

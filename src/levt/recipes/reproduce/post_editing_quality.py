@@ -22,6 +22,7 @@ from levt.recipes.reproduce.parts.tuning import BUDGET
 from levt.recipes.shards import write_whole
 
 TITLE = "Quality estimation: OK and BAD words and gaps of a draft, by LevT's first iteration"
+BY_TASK = True
 TAGS = "tags.json"
 SYSTEMS = (SCRATCH, ZERO_SHOT, FINE_TUNED)
 

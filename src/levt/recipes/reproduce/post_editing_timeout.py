@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from levt.data.aligned import aligned
 from levt.engine.model import load
 from levt.evaluation.plot import lines
 from levt.evaluation.report import DO_NOTHING
@@ -19,7 +20,6 @@ from levt.recipes.reproduce.parts.post_editing_texts import triples_of
 from levt.recipes.reproduce.parts.training import MODEL
 from levt.recipes.reproduce.parts.tuning import BUDGET
 from levt.recipes.shards import write_whole
-from levt.recipes.synthesis import aligned
 
 LIMITED = "limited.json"
 MOST = 1_000

@@ -24,6 +24,7 @@ from levt.recipes.reproduce.parts.task import TASKS
 from levt.recipes.reproduce.parts.timing import read_latency, time_step
 
 TITLE = "Table 1: quality and latency of generation"
+BY_TASK = True
 
 GREEDY, BEAM, DEEP = "AR greedy", "AR beam 4", "AR deep-shallow student, greedy"
 ORACLE, DISTILLED, WARM = "LevT oracle", "LevT distilled", "LevT distilled, begun as its teacher"

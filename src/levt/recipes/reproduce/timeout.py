@@ -2,12 +2,12 @@
 
 import json
 
+from levt.evaluation.plot import lines
 from levt.recipes.reproduce.framework.report import Cell, Report, Section, Table
 from levt.recipes.reproduce.framework.setting import Setting
 from levt.recipes.reproduce.framework.step import Job, Step
 from levt.recipes.reproduce.parts.collaboration import LIMITED, limits_step
 from levt.recipes.reproduce.parts.models import Made
-from levt.recipes.reproduce.parts.pictures import lines
 from levt.recipes.reproduce.parts.sizes import size
 
 TITLE = "Figure 5: quality against the iteration limit, with and without an oracle"
@@ -35,7 +35,6 @@ def report(job: Job) -> None:
         job.out / "timeout.png",
         x="most iterations",
         y=known["name"],
-        integers=True,
     )
     rows: list[list[Cell]] = [[name, *scores.values()] for name, scores in found.items()]
     limits = list(next(iter(found.values())))

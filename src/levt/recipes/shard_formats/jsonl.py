@@ -12,6 +12,8 @@ from levt.errors import InputError
 from levt.recipes.shard_formats import Broken, Record
 from levt.recipes.shard_formats.text import Text
 
+HINT = "correct it, or --skip-broken to answer it by an empty one"
+
 
 class Jsonl(Text):
     """One object a line."""
@@ -21,7 +23,7 @@ class Jsonl(Text):
         try:
             found = json_module.loads(line)
         except ValueError as error:
-            return Broken(InputError(f"it is not JSON ({error})"))
+            return Broken(InputError(f"it is not JSON ({error})", hint=HINT))
         return checked(found)
 
     def write(self, file: BinaryIO, answered: Iterable[tuple[Record, Any]], *, json: bool) -> int:
@@ -44,9 +46,9 @@ FORMAT = Jsonl()
 def checked(found: Any) -> Record:
     """A record with a source, or a broken one."""
     if not isinstance(found, dict) or not isinstance(found.get("source"), str):
-        return Broken(InputError("it has no text under the key 'source'"))
+        return Broken(InputError("it has no text under the key 'source'", hint=HINT))
     if not isinstance(found.get("draft"), str | None):
-        return Broken(InputError(f"its draft must be a text, got {found['draft']!r}"))
+        return Broken(InputError(f"its draft must be a text, got {found['draft']!r}", hint=HINT))
     if any("\ud800" <= c <= "\udfff" for key in ("source", "draft") for c in found.get(key) or ""):
-        return Broken(InputError("it has a lone surrogate"))
+        return Broken(InputError("it has a lone surrogate", hint=HINT))
     return found

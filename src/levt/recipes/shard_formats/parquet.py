@@ -39,7 +39,7 @@ class Parquet:
                 try:
                     found += table.read_row_group(group).slice(begin, end - begin).to_pylist()
                 except (OSError, ValueError) as error:
-                    raise InputError(f"{path} is damaged: {error}") from error
+                    raise InputError(f"{path} is damaged: {error}", hint="write it anew") from error
             before += rows
         return [checked(row) for row in found]
 
@@ -71,7 +71,9 @@ def _opened(path: Path) -> Any:
     try:
         return parquet.ParquetFile(path)
     except (OSError, pyarrow.ArrowException) as error:
-        raise InputError(f"{path} cannot be read as Parquet: {error}") from error
+        raise InputError(
+            f"{path} cannot be read as Parquet: {error}", hint="is it whole, and is its name right?"
+        ) from error
 
 
 def _pyarrow() -> tuple[Any, Any]:

@@ -110,7 +110,9 @@ def lines_of(part: Part) -> Iterator[bytes]:
             file.seek(part.start)
             rest = file.read(part.stop - part.start)
     except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
-        raise InputError(f"{path} cannot be read: {reason(error)}") from error
+        raise InputError(
+            f"{path} cannot be read: {reason(error)}", hint="is it whole, and may you read it?"
+        ) from error
     if hashlib.sha256(rest).hexdigest() != part.sha256:
         raise InputError(f"{path} has changed while it was worked on", hint="run the command again")
     if rest:

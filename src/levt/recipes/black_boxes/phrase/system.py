@@ -99,7 +99,8 @@ class PhraseSystem:
         settings = settings or PhraseTraining()
         if len(sources) != len(targets):
             raise InputError(
-                f"there must be one target for each source, got {len(targets)} and {len(sources)}"
+                f"there must be one target for each source, got {len(targets)} and {len(sources)}",
+                hint="line i of each must belong to line i of the other",
             )
         x, y = ([split_words(text) for text in texts] for texts in (sources, targets))
         lowered, lowered_y = learn_lowered(x), learn_lowered(y)
@@ -236,10 +237,21 @@ class PhraseSystem:
 
 def _read(kind: type[T], value: Any, folder: Path) -> T:
     """Settings from JSON; what is missing or unknown is an error."""
-    names = {field.name for field in fields(kind)}
-    if not isinstance(value, dict) or set(value) != names:
+    known = {field.name: field.type for field in fields(kind)}
+    if not isinstance(value, dict) or value.keys() != known.keys():
         raise ModelError(
-            f"{folder / 'config.json'}: the settings of {kind.__name__} must be {sorted(names)}",
+            f"{folder / 'config.json'}: the settings of {kind.__name__} must be {sorted(known)}",
             hint="train it again",
         )
+    wrong = [
+        f"{name} must be a number, got {value[name]!r}"
+        for name in known
+        if not _fits(value[name], known[name])
+    ]
+    raise_all(ModelError, str(folder / "config.json"), wrong, hint="train it again")
     return kind(**value)
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether a value of JSON is of a field's type; a whole number will do for any."""
+    return type(value) is int or (type(value) is float and hint is float)

@@ -27,7 +27,8 @@ def tune(
     """Set the system's weights to the best found; gives their BLEU."""
     if len(sources) != len(references) or not sources:
         raise InputError(
-            f"tuning needs as many references as sources, got {len(references)} and {len(sources)}"
+            f"tuning needs as many references as sources, got {len(references)} and {len(sources)}",
+            hint="at least one of each, line by line",
         )
     chosen = metric("bleu")
 

@@ -22,7 +22,7 @@ class Setting:
     close_calls: int = 1
     """The same where a claim is about less than one BLEU, if that is more."""
     tasks: tuple[str, ...] = ()
-    """Of table 1, which tasks; none given: all."""
+    """Of a reproduction that has several tasks, which; none given: all."""
 
     def __post_init__(self) -> None:
         problems = []

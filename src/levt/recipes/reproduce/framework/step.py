@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from levt.errors import InputError, raise_all
+from levt.errors import InputError, raise_all, reason
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +101,9 @@ def checksum(path: Path) -> str:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+        raise InputError(
+            f"{path} cannot be read: {reason(error)}", hint="is it there, and may you read it?"
+        ) from error
 
 
 def chain(*goals: Step) -> list[Step]:

@@ -67,14 +67,17 @@ class Worker:
             return ""
         return lines[-1] if lines else ""
 
-    def end(self, *, ask: bool = False) -> None:
-        """Let it go, with nothing to do or, asked to stop, with a checkpoint of what it is doing."""
+    def stop(self) -> None:
+        """Ask it to stop, with a checkpoint of what it is doing; waits for nothing."""
+        if self.process.poll() is None:
+            self.process.terminate()
+
+    def end(self) -> None:
+        """Let it go: it has nothing to do, or was asked to stop."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         with contextlib.suppress(BrokenPipeError):
             self.process.stdin.close()
-        if ask and self.process.poll() is None:
-            self.process.terminate()
         try:
             self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
@@ -99,9 +102,10 @@ class Workers:
         return self
 
     def __exit__(self, *problem: object) -> None:
+        # All are asked before any is waited for: together they need as long as the slowest.
         for worker in self.busy.values():
-            worker.end(ask=True)
-        for worker in self.idle:
+            worker.stop()
+        for worker in (*self.busy.values(), *self.idle):
             worker.end()
 
     def start(self, step: Step) -> None:

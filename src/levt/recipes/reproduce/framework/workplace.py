@@ -9,13 +9,13 @@ one of them is gone (to carry only small files elsewhere, say) the step counts a
 """
 
 import json
-import os
 import platform
 import shutil
 import time
 from pathlib import Path
 from typing import Any
 
+from levt.data.folder import sync, sync_one
 from levt.recipes.reproduce.framework.provenance import surroundings
 from levt.recipes.reproduce.framework.step import Job, Step
 from levt.recipes.shards import held, write_whole
@@ -117,12 +117,9 @@ class Workplace:
         if (written / SETTINGS).is_file():
             stamp["settings"] = json.loads((written / SETTINGS).read_text("utf-8"))
         write_whole(written / STAMP, stamp, indent=1)
+        sync(written)
         place = self.folder / f"{step.label}-{step.digest}"
         for old in self.folder.glob(f"[!.]*-{step.digest}"):  # done before, and thinned out since
             shutil.rmtree(old)
         written.replace(place)
-        descriptor = os.open(self.folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        sync_one(self.folder)

@@ -6,16 +6,16 @@ can be used, and trained further, on them.
 
 from pathlib import Path
 
+from levt.data.aligned import aligned
 from levt.data.preparation import Preparation
 from levt.data.prepare import TOKENIZER, prepare
 from levt.data.read import Corpus, corpora
 from levt.recipes.black_boxes.phrase.system import PhraseSystem, PhraseTraining
 from levt.recipes.post_editing_triples import files
 from levt.recipes.reproduce.framework.step import Job, Step
+from levt.recipes.reproduce.parts.post_editing_pairs import processes
 from levt.recipes.reproduce.parts.post_editing_task import Language, PostEditingTask
-from levt.recipes.reproduce.parts.post_editing_texts import processes
 from levt.recipes.reproduce.parts.prepare import CORPUS, MAX_LENGTH
-from levt.recipes.synthesis import aligned
 from levt.text.tokenizer import Tokenizer
 
 SYSTEM = "system"

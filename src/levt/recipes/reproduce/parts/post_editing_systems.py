@@ -18,6 +18,7 @@ from levt.recipes.reproduce.parts.post_editing_corpora import (
     trip_corpus,
     triples_corpus,
 )
+from levt.recipes.reproduce.parts.post_editing_pairs import pairs_step
 from levt.recipes.reproduce.parts.post_editing_task import (
     FINE_TUNED,
     SCRATCH,
@@ -32,7 +33,6 @@ from levt.recipes.reproduce.parts.post_editing_task import (
 from levt.recipes.reproduce.parts.post_editing_texts import (
     drafts_step,
     extra_step,
-    pairs_step,
     real_step,
     redrafts_step,
     trip_step,

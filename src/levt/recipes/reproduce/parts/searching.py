@@ -35,23 +35,22 @@ from levt.refine.rerank import Candidates, variants
 from levt.refine.wish import Wish
 
 COUNTS = Candidates(penalties=(), gaps=2, around=2)
+NOISE, TIMES = 0.1, 4
+"""The σ of noise, and how many noisy outputs there are of each text."""
 BUDGET = Budget(rows=64, tokens=8_192)
 
 
-def search_step(
-    label: str, model: Step, corpus: Step, tuned: Step, *, way: str, noise: float = 0.1, times: int = 4,
-    seconds: float = 20.0,
-) -> Step:  # fmt: skip
+def search_step(label: str, model: Step, corpus: Step, tuned: Step, *, way: str) -> Step:
     """Decode the test set by a ``way``, counts or noise."""
     config: dict[str, Any] = {"split": "test", "way": way}
     if way == "noise":
-        config |= {"noise": noise, "times": times, "seed": 1}
+        config |= {"noise": NOISE, "times": TIMES, "seed": 1}
     return Step(
         label=label,
         run=search,
         inputs={"model": model, "corpus": corpus, "tuned": tuned},
         config=config,
-        seconds=seconds,
+        seconds=20.0,
         light=True,
     )
 

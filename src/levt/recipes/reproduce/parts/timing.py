@@ -25,7 +25,7 @@ TEXTS = 200
 
 def time_step(
     label: str, systems: Mapping[str, tuple[Step, Mapping[str, Any], Step | None]], corpus: Step, *,
-    seconds: float, split: str = "test",
+    seconds: float,
 ) -> Step:  # fmt: skip
     """Take the time of systems: by name the model, its settings, and the step that has tuned it."""
     inputs: dict[str, Step | Path] = {"corpus": corpus}
@@ -40,7 +40,7 @@ def time_step(
         config={
             "systems": {name: dict(settings) for name, (_, settings, _) in systems.items()},
             "seconds": seconds,
-            "split": split,
+            "split": "test",
             "warm_up": TEXTS if seconds >= 1 else 1,
         },
         seconds=10 + (5 + seconds) * len(systems) if seconds >= 1 else 1.0,

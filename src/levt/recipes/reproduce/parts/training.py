@@ -7,8 +7,9 @@ from typing import Any
 from levt.imitation.objective import ObjectiveConfig
 from levt.imitation.roll_in import RollIn
 from levt.policy.card import Card
-from levt.policy.config import ModelConfig, config_from_json
+from levt.policy.config import ModelConfig
 from levt.policy.folder import load_folder, save_folder
+from levt.policy.read_config import config_from_json
 from levt.recipes.experiment import UNKNOWN, Experiment, as_json, finished, run
 from levt.recipes.reproduce.framework.runner import StepStopped
 from levt.recipes.reproduce.framework.setting import Setting
