@@ -19,6 +19,9 @@ TITLE = "The order of edits: LevT and people"
 RECORDED = "train.acts_levenshtein_human-order"
 """The fewest edits that lead to the post-edit, in the order in which the person made them."""
 
+COUNTED = ("pairs", "sentences")
+"""Columns of whole numbers."""
+
 
 def goal(setting: Setting) -> Step:
     """The fine-tuned LevT on those test sentences whose editing was recorded."""
@@ -50,7 +53,10 @@ def report(job: Job) -> None:
         recorded, actions = [folder / f"test.{end}" for end in ENDS], folder / ACTIONS
     known = watched(triples_of(folder, "test"), recorded, actions)
     found = orders(load(job.inputs["model"] / MODEL, engine="torch", budget=BUDGET), known)
-    rows: list[list[Cell]] = [[row.name, *(score.value for score in row.scores)] for row in found]
+    rows: list[list[Cell]] = [
+        [row.name, *(int(one.value) if one.name in COUNTED else one.value for one in row.scores)]
+        for row in found
+    ]
     text = (
         f"{job.config['title']}: {len(known.triples):,} test sentences, unseen in training, that needed an edit and "
         "whose editing by a person was recorded. Compared are the places of the draft that both have edited: the "

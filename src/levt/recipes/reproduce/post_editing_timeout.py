@@ -81,7 +81,7 @@ def write_limited(job: Job) -> None:
 
 
 def report(job: Job) -> None:
-    """Two pictures and a table for each of the two tasks."""
+    """A table and a picture for each of the two tasks and metrics."""
     headings = {
         "translation": ("Translation", "from an empty draft"),
         "post-editing": ("Post-editing", job.config["title"]),
@@ -94,23 +94,18 @@ def report(job: Job) -> None:
         known = json.loads((job.inputs[name] / LIMITED).read_text("utf-8"))
         values[name] = found = known["values"]
         signatures += known["signatures"]
-        rows: list[list[Cell]] = []
         for i, metric in enumerate(METRICS):
-            rows += [
-                [f"{metric.upper()}, {help}", *(by[limit][i] for limit in limits)]
-                for help, by in found.items()
-            ]
-            if name == "post-editing":
-                rows.append([f"{metric.upper()}, {DO_NOTHING}", *[known[DO_NOTHING][i]] * len(limits)])
             series = {help: {int(limit): by[limit][i] for limit in limits} for help, by in found.items()}
+            if name == "post-editing":
+                series[DO_NOTHING] = {int(limit): known[DO_NOTHING][i] for limit in limits}
+            rows: list[list[Cell]] = [[help, *points.values()] for help, points in series.items()]
             picture = f"{name}-{metric}.png"
             lines(series, job.out / picture, x="most iterations", y=metric.upper())
-            last = i == len(METRICS) - 1
             sections.append(
                 Section(
                     heading=f"{heading}: {metric.upper()}",
                     text="" if i else f"{text[0].upper()}{text[1:]}, {known['sentences']:,} sentences.",
-                    table=Table(columns=["oracle", *limits], rows=rows) if last else None,
+                    table=Table(columns=["oracle", *limits], rows=rows),
                     picture=picture,
                     caption=f"{heading}: {metric.upper()} by the most iterations allowed, with and without help.",
                 )

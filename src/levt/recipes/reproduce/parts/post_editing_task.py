@@ -78,11 +78,6 @@ FEW_TRIES: dict[str, tuple[Try, ...]] = {
 }
 """Where there are even fewer, of a system that is none of ours."""
 
-MADE_TRIES: dict[str, tuple[Try, ...]] = {
-    SCRATCH: (Try(name="half"), Try(name="drafts", alpha=0.8, beta=0.8))
-}
-"""Where triples are made and there are enough: the paper's share of states that are drafts, and more of them."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class PostEditingTask:
@@ -158,7 +153,7 @@ def _synthetic(language: Language, title: str, *boxes: str) -> tuple[PostEditing
     return tuple(
         PostEditingTask(
             name=f"{language.name}-{box}", title=title, system=systems[box], language=language, black_box=box,
-            tries=MADE_TRIES, dropout=0.1,
+            dropout=0.1,
         )
         for box in boxes
     )  # fmt: skip
