@@ -67,6 +67,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Add to the navigation the results, and under "More" what nobody listed."""
     docs = Path(config.docs_dir)
     there = {path.relative_to(docs).as_posix() for path in docs.rglob("*.md")} | set(MADE.values())
+    there = {place for place in there if "/findings/" not in place}  # they are parts of other pages
     there |= {place for place in elsewhere() if place.endswith(".md")}
     listed: set[str] = set()
 

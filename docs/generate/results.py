@@ -13,9 +13,11 @@ def page(root: Path) -> str:
     for path in sorted((root / "src" / "levt" / "models").glob("*/README.md")):
         name = path.parent.name
         rows.append(f"| [{name}: its card, with data, licences and limits]({name}.md) | | |")
-    for path in sorted((root / "docs" / "results").glob("*.md")):
+    results = root / "docs" / "results"
+    for path in [*sorted(results.glob("*.md")), *sorted(results.glob("*/*.md"))]:
         title = path.read_text(encoding="utf-8").splitlines()[0].lstrip("# ")
-        rows.append(f"| [{title}]({path.name}) | | |")
+        where = "" if path.parent == results else "see there"
+        rows.append(f"| [{title}]({path.relative_to(results).as_posix()}) | {where} | |")
     table = "\n".join(["| what | machine | when |", "|---|---|---|", *rows])
     return (
         "# Results\n\nWhat `benchmarks/` and `levt reproduce` printed: command, versions, rivals in the same run, "

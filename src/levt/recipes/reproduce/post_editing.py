@@ -112,9 +112,10 @@ def report(job: Job) -> None:
         task = json.loads((job.inputs[name] / TABLE).read_text("utf-8"))
         values[name] = {key: task[key] for key in ("rows", "dials", "choices", "sentences", "signatures")}
         signatures += task["signatures"]
+        texts = f"{task['title']} ({task['system']})"
         overview += [
-            [f"{task['title']} ({task['system']})", row[0], *task["rows"][row[0]].values()]
-            for row in task["cells"]
+            ["" if i else texts, row[0], *task["rows"][row[0]].values()]
+            for i, row in enumerate(task["cells"])
         ]
         sections.append(
             Section(
