@@ -29,8 +29,8 @@ LENGTHS: dict[str, dict[str, Any]] = {
     "translation": {"max_steps": 9_000, "validate_every": 3_000, "save_every": 3_000},
     # A black box is to be imperfect. One LSTM kernel runs over all of a row: there is nothing to compile or capture.
     "box": {
-        "max_steps": 3_000, "validate_every": 1_500, "save_every": 1_500, "precision": "fp32", "compile": False,
-        "capture": False,
+        "learning_rate": 3e-3, "max_steps": 3_000, "validate_every": 1_500, "save_every": 1_500, "precision": "fp32",
+        "compile": False, "capture": False,
     },
     "synthetic": {"max_steps": 7_000, "validate_every": 1_750, "save_every": 3_500},
     # Few triples are soon learnt by heart, so the dev set is asked more often.
