@@ -58,7 +58,8 @@ def test_every_report_is_written_in_the_shapes_of_quick_scale(name: str, tmp_pat
     pytest.importorskip("MeCab")
     report = reported(name, tmp_path, some)
     for section in report.sections:
-        assert section.table is not None
+        if section.table is None:
+            continue
         assert section.table.rows
         assert all(len(row) == len(section.table.columns) for row in section.table.rows)
         assert "None" not in section.text + markdown_table(section.table)
@@ -89,7 +90,13 @@ def test_what_was_decoded_once_is_compared_with_the_same_seed(tmp_path: Path) ->
     assert report.values is not None
     assert report.values["en-de"]["LevT distilled"]["ms"]["mean"] == 2.0
     assert report.signatures == ["BLEU|s", "chrF2|s"]
-    assert [s.heading.partition(":")[0] for s in report.sections[1:]] == ["en-de"] * 3
+    assert [s.heading.partition(":")[0] for s in report.sections[3:]] == ["en-de"] * 3
+    short = table(report, "Which claims hold")
+    assert {claim: row["en-de"] for claim, row in short.items()} == {
+        claim.removeprefix("en-de "): row["holds"] for claim, row in rows.items()
+    }
+    assert "`cuda`" in report.sections[2].text
+    assert "300 calls" in report.sections[2].text
 
 
 def test_summaries_are_judged_by_rouge_2_and_the_papers_own(tmp_path: Path) -> None:
@@ -101,7 +108,9 @@ def test_summaries_are_judged_by_rouge_2_and_the_papers_own(tmp_path: Path) -> N
 def test_japanese_names_its_segmenter(tmp_path: Path) -> None:
     pytest.importorskip("MeCab")
     report = reported("table-1", tmp_path, some, tasks=("en-ja", "ro-en"))
-    texts = {s.heading.partition(":")[0]: s.text for s in reversed(report.sections) if "Latency" in s.text}
+    texts = {
+        s.heading.partition(":")[0]: s.text for s in report.sections if "Deep" in s.text or "deep" in s.text
+    }
     assert "MeCab" in texts["en-ja"]
     assert "BLEU over characters" in texts["en-ja"]
     assert "MeCab" not in texts["ro-en"]
