@@ -219,8 +219,10 @@ def _how(latencies: Sequence[Mapping[str, Any]]) -> str:
     calls = min(int(taken["calls"]) for latency in latencies for taken in latency["systems"].values())
     return (
         f"{SHOWN} Iterations that only confirm count; from left to right they are tokens. The last three lines of a "
-        "table are LevT distilled of seed 1, decoded otherwise; their passes are of all candidates, but where the "
-        "teacher chooses they were not counted.\n\n"
+        "table are LevT distilled of seed 1, decoded otherwise: the counts of the first iteration varied by up to 2, "
+        "or four noisy outputs beside the plain one (σ 0.1), and the model chooses by the mean log-probability of "
+        "its own decisions; or the teacher chooses, among counts and γ varied. Passes are of all candidates, but "
+        "where the teacher chooses they were not counted.\n\n"
         f"Latency is of one text at a time, from text to text, with the engine {engines} for all systems, in turns "
         f"over the same test sentences, at least {calls:,} calls each, models of seed 1: mean (median / 95th "
         "percentile). Speed is against AR beam 4, by the means. The paper's latency is on a V100, its scores on "
