@@ -1,6 +1,7 @@
 """The pictures of the paper: quality against time or limits, and when sentences are done. Needs matplotlib."""
 
 from collections.abc import Mapping
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,10 @@ from levt.errors import InputError, MissingExtra, reason
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+MARKERS = "osD^vPX*"
+"""Of the points of a scatter, so that they differ without colour."""
 
 
 def _figure(x: str, y: str) -> "tuple[Figure, Axes]":
@@ -39,17 +44,27 @@ def _save(figure: "Figure", path: Path) -> None:
 def scatter(points: Mapping[str, tuple[float, float]], path: Path, *, x: str, y: str) -> None:
     """One named point per system, such as latency and BLEU."""
     figure, axes = _figure(x, y)
-    for name, (across, up) in points.items():
-        axes.scatter([across], [up])
-        axes.annotate(name, (across, up), xytext=(4, 4), textcoords="offset points")
+    for (name, (across, up)), marker in zip(points.items(), cycle(MARKERS), strict=False):
+        axes.scatter([across], [up], marker=marker, s=48, label=name)
     axes.margins(0.15)
+    # Above the axes: names beside points lie on each other where systems are alike.
+    figure.legend(loc="outside upper center", frameon=False, ncols=min(len(points), 2))
     _save(figure, path)
 
 
-def iterations(ended: Mapping[int, float], path: Path) -> None:
-    """The share of sentences at each number of iterations."""
+def iterations(
+    ended: Mapping[int, float], path: Path, *, others: Mapping[str, Mapping[int, float]] | None = None
+) -> None:
+    """The share of sentences at each number of iterations; of ``others`` by name as well, beside it."""
     figure, axes = _figure("iterations", "sentences, %")
-    axes.bar([str(number) for number in ended], [100 * part for part in ended.values()])
+    systems = {"ours": ended, **(others or {})}
+    width = 0.8 / len(systems)
+    for place, (name, shares) in enumerate(systems.items()):
+        shift = (place - (len(systems) - 1) / 2) * width
+        axes.bar([n + shift for n in shares], [100 * part for part in shares.values()], width, label=name)
+    axes.set_xticks(sorted({number for shares in systems.values() for number in shares}))
+    if others:
+        figure.legend(loc="outside upper center", frameon=False, ncols=2)
     _save(figure, path)
 
 

@@ -278,7 +278,10 @@ def test_what_is_packed_is_enough_to_go_on(tmp_path: Path) -> None:
     assert names == {"model"}
     # When all is done nothing large is needed.
     run_chain(rest, Workplace(work), Quiet())
+    # ... but what was found is, however long the list of texts.
+    (Workplace(work).place(model) / "outputs.json").write_bytes(bytes(SMALL + 1))
     assert not any(path.name == "weights" for path in needed(Workplace(work), *rest))
+    assert any(path.name == "outputs.json" for path in needed(Workplace(work), *rest))
     with pytest.raises(ConfigError, match=r"must end in one of \.xz, \.gz, \.tar, got packed\.zip"):
         pack(Workplace(work), tmp_path / "packed.zip", *rest)
 

@@ -16,6 +16,8 @@ from levt.recipes.reproduce.framework.workplace import Workplace
 
 SMALL = 512 * 1024
 """Bytes of a file that is always taken."""
+FOUND = 4 * 2**20
+"""The same of JSON, which is what steps find: a page that is written anew needs all of it, and no training again."""
 FORMS: dict[str, Literal["w:xz", "w:gz", "w:"]] = {".xz": "w:xz", ".gz": "w:gz", ".tar": "w:"}
 """How an archive is written, by the end of its name."""
 
@@ -38,7 +40,7 @@ def needed(work: Workplace, *goals: Step, most: float = math.inf) -> list[Path]:
         path
         for step, files in finished.items()
         for path in files
-        if step in whole or path.stat().st_size <= SMALL
+        if step in whole or path.stat().st_size <= (FOUND if path.suffix == ".json" else SMALL)
     ]
 
 

@@ -83,8 +83,8 @@ def markdown_table(table: Table) -> str:
 
 
 def _is_text(column: Sequence[Cell]) -> bool:
-    """Whether a column holds words alone, no number among them."""
-    return all(isinstance(cell, str) and not any(c.isdigit() for c in cell) for cell in column)
+    """Whether a column holds words alone: no cell begins as a number does."""
+    return all(isinstance(cell, str) and not (cell[:1].isdigit() or cell[:1] in "×+-−–") for cell in column)
 
 
 def _cell(cell: Cell, digits: int) -> str:

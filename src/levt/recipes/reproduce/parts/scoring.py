@@ -63,6 +63,8 @@ def read_scores(folder: Path) -> dict[str, Any]:
 
 
 def signatures(*folders: Path) -> list[str]:
-    """The signatures of all metrics of some steps, each once."""
-    found = [one["signature"] for folder in folders for one in read_scores(folder)["scores"]]
+    """The signatures of all metrics of some steps, each once and behind the name of its metric."""
+    found = [
+        f"{one['name']}|{one['signature']}" for folder in folders for one in read_scores(folder)["scores"]
+    ]
     return list(dict.fromkeys(found))

@@ -1,7 +1,7 @@
 """Steps that decode LevT otherwise than greedily: search over counts and noisy parallel decoding.
 
 The paper finds that neither gains much. In both the model chooses among its own outputs by the mean log-probability
-of its decisions; a count that was varied is none of them.
+of its decisions; the count that was varied is none of them.
 
 - *counts*: the counts of the two least certain gaps of the first iteration are varied by up to 2, up and down. From
   nothing there is one gap, and its count is the length.
@@ -9,7 +9,8 @@ of its decisions; a count that was varied is none of them.
   σ is a share); a few noisy outputs compete with the plain one.
 """
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from typing import Any
@@ -94,7 +95,7 @@ def _by_counts(engine: Any, parts: Sequence[Part]) -> list[Outcome]:
         part = slice(start, start + BUDGET.rows)
         for i, outcome in zip(rows[part], engine.refine(memory, flat[part], rows[part]), strict=True):
             pools[i].append(outcome)
-    return [best(pool) for pool in pools]
+    return [best(pool, sureness) for pool in pools]
 
 
 def _by_noise(engine: Any, parts: Sequence[Part], noise: float, times: int) -> list[Outcome]:
@@ -106,14 +107,28 @@ def _by_noise(engine: Any, parts: Sequence[Part], noise: float, times: int) -> l
         for _ in range(times):
             for pool, outcome in zip(pools, engine.refine(memory, requests), strict=True):
                 pool.append(outcome)
-    return [best(pool) for pool in pools]
+    return [best(pool, lambda outcome: outcome.score) for pool in pools]
 
 
-def best(pool: Sequence[Outcome]) -> Outcome:
-    """The output that the model is surest of, with the passes of all: they were all made."""
-    chosen = max(pool, key=lambda outcome: outcome.score)
+def best(pool: Sequence[Outcome], sure: Callable[[Outcome], float]) -> Outcome:
+    """The output that the model is surest of, the first of equals, with the passes of all: they were all made."""
+    chosen = max(pool, key=sure)
     chosen.passes = sum(outcome.passes for outcome in pool)
     return chosen
+
+
+def sureness(outcome: Outcome) -> float:
+    """Mean log-probability of what was decided after the first count.
+
+    That one is the model's own in the plain output alone, which with it would seem less sure than the others. What is
+    empty has decided nothing, and is sure of nothing.
+    """
+    sums = [outcome.rounds.sums(i) for i in range(len(outcome.rounds))]
+    decided, decisions = sum(one for one, _ in sums), sum(number for _, number in sums)
+    if outcome.rounds and not outcome.request.open:
+        first = outcome.rounds[0].counts_logp  # from nothing there is one gap
+        decided, decisions = decided - sum(first), decisions - len(first)
+    return decided / decisions if decisions else -math.inf
 
 
 @contextmanager
