@@ -8,7 +8,7 @@ from levt.evaluation.plot import lines
 from levt.recipes.reproduce.framework.report import Cell, Report, Section, Table
 from levt.recipes.reproduce.framework.setting import Setting
 from levt.recipes.reproduce.framework.step import Job, Step
-from levt.recipes.reproduce.parts.claims import ABOUT_2, claims_table, stated
+from levt.recipes.reproduce.parts.claims import about_two, claims_table, stated
 from levt.recipes.reproduce.parts.decoding import mean, read_outputs, translated, write_outputs
 from levt.recipes.reproduce.parts.models import Made
 from levt.recipes.reproduce.parts.training import MODEL
@@ -121,12 +121,7 @@ def report(job: Job) -> None:
     grown, average = growth(found["source_words"], found["iterations"]), mean(found["iterations"])
     few = 100 * mean([begun[length][0] <= 4 for length in shown])
     claims = [
-        stated(
-            f"about 2 iterations ({ABOUT_2[0]} to {ABOUT_2[1]})",
-            None,
-            f"{average:.2f}",
-            holds=ABOUT_2[0] <= average <= ABOUT_2[1],
-        ),
+        about_two(average, None),
         stated("no more than 4 at most lengths", "1 to 4", f"at {few:.0f} % of them", holds=few > 50),
         stated("more for longer sentences", None, f"{grown:+.2f} for 10 words more", holds=grown > 0),
         stated(

@@ -16,12 +16,12 @@ from levt.recipes.reproduce.framework.setting import Setting
 from levt.recipes.reproduce.framework.step import Job, Step
 from levt.recipes.reproduce.parts.averages import SHOWN, Average, with_grounds
 from levt.recipes.reproduce.parts.claims import (
-    ABOUT_2,
     COLUMNS,
     READ,
     Difference,
     Judge,
     Row,
+    about_two,
     compared,
     judged,
     stated,
@@ -218,8 +218,8 @@ def _how(latencies: Sequence[Mapping[str, Any]]) -> str:
     engines = ", ".join(sorted({f"`{latency['engine']}`" for latency in latencies}))
     calls = min(int(taken["calls"]) for latency in latencies for taken in latency["systems"].values())
     return (
-        f"{SHOWN} Iterations that only confirm count; from left to right they are tokens. The last three lines of a "
-        "table are LevT distilled of seed 1, decoded otherwise: the counts of the first iteration varied by up to 2, "
+        f"{SHOWN} Our iterations include those that only confirm, the paper's do not; from left to right they are "
+        "tokens. The last three lines of a table are LevT distilled of seed 1, decoded otherwise: the counts of the first iteration varied by up to 2, "
         "or four noisy outputs beside the plain one (σ 0.1), and the model chooses by the mean log-probability of "
         "its own decisions; or the teacher chooses, among counts and γ varied. Passes are of all candidates, but "
         "where the teacher chooses they were not counted.\n\n"
@@ -304,7 +304,6 @@ def _claims(
     by_teacher, by_beam, student = better(DISTILLED, ORACLE), better(DISTILLED, BEAM), better(DISTILLED, DEEP)
     counts, noise, chosen = (better(system, DISTILLED) for system in (SEARCH, NOISE, RERANKED))
     speed, to_student = faster(DISTILLED, BEAM), faster(DISTILLED, DEEP)
-    iterations = found[DISTILLED].mean("iterations")
     their_speed = f"×{float(paper[BEAM][1]) / float(paper[DISTILLED][1]):.1f}" if paper else None
     return [
         compared("distilled ≥ oracle", theirs(DISTILLED, ORACLE), by_teacher, holds=by_teacher.mean >= 0),
@@ -312,12 +311,7 @@ def _claims(
             f"distilled ≥ beam 4 − {WITHIN}", theirs(DISTILLED, BEAM), by_beam, holds=by_beam.mean >= -WITHIN
         ),
         stated("at least 3 times as fast as beam 4", their_speed, f"×{speed:.1f}", holds=speed >= 3),
-        stated(
-            f"about 2 iterations ({ABOUT_2[0]} to {ABOUT_2[1]})",
-            paper[DISTILLED][2] if paper else None,
-            f"{iterations:.2f}",
-            holds=ABOUT_2[0] <= iterations <= ABOUT_2[1],
-        ),
+        about_two(found[DISTILLED].mean("iterations"), str(paper[DISTILLED][2]) if paper else None),
         compared(f"search over counts gains less than {GAIN}", "little", counts, holds=counts.mean < GAIN),
         compared(f"noise gains less than {GAIN}", "little", noise, holds=noise.mean < GAIN),
         compared("a teacher that chooses gains", "expected", chosen, holds=chosen.mean > 0),
