@@ -219,7 +219,8 @@ def _how(latencies: Sequence[Mapping[str, Any]]) -> str:
     calls = min(int(taken["calls"]) for latency in latencies for taken in latency["systems"].values())
     return (
         f"{SHOWN} Our iterations include those that only confirm, the paper's do not; from left to right they are "
-        "tokens. The last three lines of a table are LevT distilled of seed 1, decoded otherwise: the counts of the first iteration varied by up to 2, "
+        "tokens. The last three lines of a table are LevT distilled of seed 1, decoded otherwise: the counts of the "
+        "first iteration varied by up to 2, "
         "or four noisy outputs beside the plain one (σ 0.1), and the model chooses by the mean log-probability of "
         "its own decisions; or the teacher chooses, among counts and γ varied. Passes are of all candidates, but "
         "where the teacher chooses they were not counted.\n\n"
