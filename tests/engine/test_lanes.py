@@ -9,6 +9,7 @@ from test_captured import VOCABULARY, network, same, some_requests, tokenizers
 
 from levt.engine.captured import Captured
 from levt.engine.cuda_engine import CudaEngine
+from levt.engine.graph import Graph
 from levt.engine.lane import Lane
 from levt.engine.model import Model
 from levt.engine.report import carried, together
@@ -126,6 +127,42 @@ def test_fused_towers_give_the_same_edits(norm: str) -> None:
         requests = some_requests(4, height)
         for one, other in zip(fused.refine(requests), plain.refine(requests), strict=True):
             same(one, other)
+
+
+def test_what_could_not_be_captured_is_captured_another_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To capture is to run the work: what would still have to be captured later would edit what is there twice."""
+    prepare, tries = Stage.prepare, []
+
+    def without_memory(stage: Stage) -> None:
+        tries.append(stage)
+        if len(tries) == 1:
+            raise torch.OutOfMemoryError
+        prepare(stage)
+
+    monkeypatch.setattr(Stage, "prepare", without_memory)
+    fast, requests = Captured(network(3), lanes=1), some_requests(3, 4)
+    with pytest.raises(torch.OutOfMemoryError):
+        fast.refine(requests)
+    assert len(fast.refine(requests)) == 4
+    assert all(stage in tries[1:] for stage in fast._stages.values())
+
+
+def test_a_state_is_as_it_was_where_a_fill_could_not_be_captured(monkeypatch: pytest.MonkeyPatch) -> None:
+    fast = Captured(network(3))
+    stage = fast._stage(16, 32, 32, 0)
+    stage.frame.y[:, 1] = 7
+
+    def without_memory(graph: Graph) -> None:
+        stage.frame.y.fill_(9)
+        raise torch.OutOfMemoryError
+
+    monkeypatch.setattr(Graph, "fresh", property(lambda graph: True))
+    monkeypatch.setattr(Graph, "prepare", without_memory)
+    for _ in range(2):
+        with pytest.raises(torch.OutOfMemoryError):
+            stage.fill(3)
+        assert stage.frame.y[:, 1].eq(7).all()
+        assert not stage.frame.y.eq(9).any()
 
 
 def test_nothing_to_do() -> None:

@@ -169,6 +169,8 @@ class Captured:
         if key not in self._stages:
             reading = self._new_reading(b, s)
             reading.read(torch.zeros(b, s, dtype=torch.long, device=self.device))
-            self._stages[key] = Stage(self.network, reading, n, capture=self.capture, states=self._states)
-            self._stages[key].prepare()
+            stage = Stage(self.network, reading, n, capture=self.capture, states=self._states)
+            # Only then is it kept: a phase that is still to be captured would edit twice what is there.
+            stage.prepare()
+            self._stages[key] = stage
         return self._stages[key]
