@@ -1,6 +1,7 @@
 """Search at fixed shapes finds what the plain search finds."""
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -67,6 +68,17 @@ def test_texts_through_the_engine() -> None:
     expected = [result.text for result in plain.translate(texts, beam=2)]
     assert [result.text for result in fast.translate(texts, beam=2)] == expected
     assert fast.score(texts, expected) == pytest.approx(plain.score(texts, expected), abs=1e-4)
+
+
+def test_threads_take_turns() -> None:
+    model = network(4)
+    options, limits = SearchOptions(beam=2), [12, 20, 9]
+    batches = [[tuple(range(5 + i, 12 + 2 * i)), (6, 5 + i), (7,) * (i + 1)] for i in range(4)]
+    expected = [CapturedSearch(model).search(batch, limits, options) for batch in batches]
+    fast = CapturedSearch(model)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda i: fast.search(batches[i % 4], limits, options), range(12)))
+    assert found == expected * 3
 
 
 @pytest.mark.gpu

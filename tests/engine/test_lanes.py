@@ -1,6 +1,7 @@
 """Many requests at fixed shapes: rows come and go, batches shrink, and every outcome is that of the plain loop."""
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -127,6 +128,15 @@ def test_fused_towers_give_the_same_edits(norm: str) -> None:
         requests = some_requests(4, height)
         for one, other in zip(fused.refine(requests), plain.refine(requests), strict=True):
             same(one, other)
+
+
+def test_threads_take_turns() -> None:
+    model = network(3)
+    fast, batches = Captured(model), [some_requests(seed, count) for seed, count in enumerate((1, 6, 12))]
+    expected = [[outcome.tokens for outcome in Captured(model).refine(batch)] for batch in batches]
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(lambda i: (i % 3, fast.refine(batches[i % 3])), range(6)):
+            assert [outcome.tokens for outcome in found[1]] == expected[found[0]]
 
 
 def test_what_could_not_be_captured_is_captured_another_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ The shapes are buckets of (rows, source width, state width), captured when first
 iteration. A state that outgrows its bucket is begun again in a wider one, which gives the same edits.
 """
 
+import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 
@@ -47,6 +48,7 @@ class Captured:
         self.capture = self.device.type == "cuda" if capture is None else capture
         self.places, self.lanes = places, lanes
         self._waits = 0
+        self._alone = threading.Lock()
         self._begin()
 
     def _begin(self) -> None:
@@ -71,11 +73,15 @@ class Captured:
 
     @torch.inference_mode()
     def refine(self, requests: Sequence[Request]) -> list[Outcome]:
-        """Algorithm 2 for each of the requests."""
-        if self.network.config is not self._config:
-            # Somebody lets policies leave early: what was captured does not.
-            self._waits = self.synchronisations
-            self._begin()
+        """Algorithm 2 for each of the requests; threads take turns, for there is one place of every shape."""
+        with self._alone:
+            if self.network.config is not self._config:
+                # Somebody lets policies leave early: what was captured does not.
+                self._waits = self.synchronisations
+                self._begin()
+            return self._refine(requests)
+
+    def _refine(self, requests: Sequence[Request]) -> list[Outcome]:
         outcomes = [Outcome(request, Rounds(), request.draft) for request in requests]
         positions = self.network.config.max_length
         few = len(requests) <= FEW

@@ -5,6 +5,7 @@ every few tokens and follows the search exactly as ``refine.search`` defines it.
 last row was done are ignored.
 """
 
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -137,6 +138,7 @@ class CapturedSearch:
         self.capture = self.device.type == "cuda" if capture is None else capture
         self.synchronisations = 0
         """How often the host has waited for the device."""
+        self._alone = threading.Lock()
         self._readings: dict[tuple[int, int], Reading] = {}
         self._stages: dict[tuple[int, int, int, int], SearchStage] = {}
 
@@ -149,7 +151,13 @@ class CapturedSearch:
     def search(
         self, sources: Sequence[Tokens], limits: Sequence[int], options: SearchOptions
     ) -> list[list[Hypothesis]]:
-        """The best outputs of every source."""
+        """The best outputs of every source; threads take turns, for there is one place of every shape."""
+        with self._alone:
+            return self._search(sources, limits, options)
+
+    def _search(
+        self, sources: Sequence[Tokens], limits: Sequence[int], options: SearchOptions
+    ) -> list[list[Hypothesis]]:
         longest = self.network.config.max_length
         b, k = bucket(len(sources), HEIGHTS, HEIGHTS[-1]), options.beam
         s = bucket(2 + max(map(len, sources)), WIDTHS, longest)
