@@ -81,6 +81,24 @@ def test_threads_take_turns() -> None:
     assert found == expected * 3
 
 
+def test_shapes_of_long_ago_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, options = network(4), SearchOptions(beam=2)
+    batches = [[tuple(range(5, 8 + 9 * i))] for i in range(3)]
+    expected = [CapturedSearch(model).search(batch, [20], options) for batch in batches]
+    fast, start, most = CapturedSearch(model), Autoregressive.start, 1
+
+    def in_little_memory(*given: Any) -> Any:
+        if len(fast._stages) >= most:
+            raise torch.OutOfMemoryError
+        return start(*given)
+
+    monkeypatch.setattr(Autoregressive, "start", in_little_memory)
+    assert [fast.search(batch, [20], options) for batch in batches] == expected
+    most = 0
+    with pytest.raises(torch.OutOfMemoryError):
+        fast.search(batches[0], [20], options)
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("fused", [False, True])
 def test_the_same_hypotheses_on_a_gpu(fused: bool) -> None:

@@ -132,7 +132,7 @@ def test_fused_towers_give_the_same_edits(norm: str) -> None:
 
 def test_threads_take_turns() -> None:
     model = network(3)
-    fast, batches = Captured(model), [some_requests(seed, count) for seed, count in enumerate((1, 6, 12))]
+    fast, batches = Captured(model), [some_requests(seed, count) for seed, count in enumerate((12, 12, 12))]
     expected = [[outcome.tokens for outcome in Captured(model).refine(batch)] for batch in batches]
     with ThreadPoolExecutor(4) as pool:
         for found in pool.map(lambda i: (i % 3, fast.refine(batches[i % 3])), range(6)):
@@ -150,11 +150,34 @@ def test_what_could_not_be_captured_is_captured_another_time(monkeypatch: pytest
         prepare(stage)
 
     monkeypatch.setattr(Stage, "prepare", without_memory)
-    fast, requests = Captured(network(3), lanes=1), some_requests(3, 4)
+    fast = Captured(network(3), lanes=1)
     with pytest.raises(torch.OutOfMemoryError):
-        fast.refine(requests)
-    assert len(fast.refine(requests)) == 4
-    assert all(stage in tries[1:] for stage in fast._stages.values())
+        fast._stage(16, 32, 32, 0)
+    assert fast._stage(16, 32, 32, 0) is tries[1]
+
+
+def test_shapes_of_long_ago_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    new, most = Captured._stage, 100
+
+    def in_little_memory(captured: Captured, *key: int) -> Stage:
+        if key not in captured._stages and len(captured._stages) >= most:
+            raise torch.OutOfMemoryError
+        return new(captured, *key)
+
+    monkeypatch.setattr(Captured, "_stage", in_little_memory)
+    model = network(3)
+    batches = [some_requests(seed, count) for seed, count in enumerate((2, 4, 8))]
+    engines = [Captured(model, lanes=1) for _ in batches]
+    expected = [engine.refine(batch) for engine, batch in zip(engines, batches, strict=True)]
+    needed = [len(engine._stages) for engine in engines]
+    most, fast = max(needed), Captured(model, lanes=1)
+    assert sum(needed) > most
+    for found, batch in zip(expected, batches, strict=True):
+        for one, other in zip(fast.refine(batch), found, strict=True):
+            same(one, other)
+    most = 0
+    with pytest.raises(torch.OutOfMemoryError):
+        fast.refine(some_requests(9, 3))
 
 
 def test_a_state_is_as_it_was_where_a_fill_could_not_be_captured(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ The shapes are buckets of (rows, source width, state width), captured when first
 iteration. A state that outgrows its bucket is begun again in a wider one, which gives the same edits.
 """
 
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -21,6 +22,8 @@ from levt.policy.levt import LevT
 from levt.refine.loop import Outcome
 from levt.refine.record import Rounds
 from levt.refine.request import Request
+
+log = logging.getLogger(__name__)
 
 PLACES = 4096
 """Most tokens of a batch, padding counted: 128 rows of 32. More makes nothing faster, and takes memory."""
@@ -79,6 +82,14 @@ class Captured:
                 # Somebody lets policies leave early: what was captured does not.
                 self._waits = self.synchronisations
                 self._begin()
+            try:
+                return self._refine(requests)
+            except torch.OutOfMemoryError:
+                log.warning("no memory left on the device: what was captured for other shapes is let go")
+            # Not before the error is forgotten, which holds on to what it went through.
+            self._waits = self.synchronisations
+            self._begin()
+            torch.cuda.empty_cache()
             return self._refine(requests)
 
     def _refine(self, requests: Sequence[Request]) -> list[Outcome]:

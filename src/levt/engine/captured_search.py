@@ -5,6 +5,7 @@ every few tokens and follows the search exactly as ``refine.search`` defines it.
 last row was done are ignored.
 """
 
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -27,6 +28,8 @@ from levt.policy.autoregressive import Autoregressive
 from levt.refine.request import Tokens
 from levt.refine.search import Course, Hypothesis, SearchOptions
 from levt.text.specials import BOS
+
+log = logging.getLogger(__name__)
 
 STRIDE = 4
 """Tokens between two looks of the host, and of one graph."""
@@ -153,6 +156,13 @@ class CapturedSearch:
     ) -> list[list[Hypothesis]]:
         """The best outputs of every source; threads take turns, for there is one place of every shape."""
         with self._alone:
+            try:
+                return self._search(sources, limits, options)
+            except torch.OutOfMemoryError:
+                log.warning("no memory left on the device: what was captured for other shapes is let go")
+            # Not before the error is forgotten, which holds on to what it went through.
+            self._stages, self._readings = {}, {}
+            torch.cuda.empty_cache()
             return self._search(sources, limits, options)
 
     def _search(
