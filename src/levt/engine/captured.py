@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from levt.engine.fused_step import FusedHidden
-from levt.engine.graph import FEW, HEIGHTS, WIDTHS, bucket, new_pool
+from levt.engine.graph import FEW, HEIGHTS, WIDTHS, bucket, current, new_pool
 from levt.engine.lane import Lane, Work
 from levt.engine.solo import Solo
 from levt.engine.stage import Reading, Stage
@@ -77,7 +77,7 @@ class Captured:
     @torch.inference_mode()
     def refine(self, requests: Sequence[Request]) -> list[Outcome]:
         """Algorithm 2 for each of the requests; threads take turns, for there is one place of every shape."""
-        with self._alone:
+        with self._alone, current(self.device):
             if self.network.config is not self._config:
                 # Somebody lets policies leave early: what was captured does not.
                 self._waits = self.synchronisations

@@ -19,7 +19,7 @@ from torch import Tensor
 from levt.engine import step_ops
 from levt.engine.arriving import block, sent
 from levt.engine.fused_step import FusedStep
-from levt.engine.graph import FEW, HEIGHTS, WIDTHS, Graph, bucket
+from levt.engine.graph import FEW, HEIGHTS, WIDTHS, Graph, bucket, current
 from levt.engine.report import to_host
 from levt.engine.stage import Reading
 from levt.engine.step_ops import Hypotheses
@@ -155,7 +155,7 @@ class CapturedSearch:
         self, sources: Sequence[Tokens], limits: Sequence[int], options: SearchOptions
     ) -> list[list[Hypothesis]]:
         """The best outputs of every source; threads take turns, for there is one place of every shape."""
-        with self._alone:
+        with self._alone, current(self.device):
             try:
                 return self._search(sources, limits, options)
             except torch.OutOfMemoryError:
