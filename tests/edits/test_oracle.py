@@ -1,6 +1,7 @@
 """The oracle against brute force, and every fast version against the obvious one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import combinations, product
 
 import hypothesis.strategies as st
@@ -9,6 +10,7 @@ import torch
 from hypothesis import given, settings
 from torch import Tensor
 
+from levt.edits import oracle_triton
 from levt.edits.oracle import Edits, align, oracle
 from levt.edits.oracle_bits import align_bits
 from levt.edits.oracle_reference import align_reference
@@ -166,3 +168,21 @@ def test_the_oracle_does_not_wait_for_the_device() -> None:
     finally:
         torch.cuda.set_sync_debug_mode("default")
     assert edits.drop.tolist() == [[False, True, False, False]]
+
+
+def test_the_kernel_runs_where_the_states_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, seen = list[Tensor](), list[Tensor]()
+
+    @contextmanager
+    def device_of(tensor: Tensor) -> Iterator[None]:
+        now.append(tensor)
+        yield
+        now.pop()
+
+    monkeypatch.setattr(torch.cuda, "device_of", device_of)
+    monkeypatch.setattr(oracle_triton, "_launch", lambda *_, **__: seen.extend(now))
+    y = State.of([[7, 8]]).y
+    oracle_triton.edits_triton(y, y)
+    assert len(seen) == 1
+    assert seen[0] is y
+    assert not now

@@ -1,6 +1,8 @@
 """Fixed shapes give the edits of the plain loop; on a CPU nothing is captured, on a GPU everything is."""
 
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -8,12 +10,15 @@ import torch
 
 from levt.edits.state import State
 from levt.engine import static_edits
+from levt.engine.captured import Captured
+from levt.engine.captured_search import CapturedSearch
 from levt.engine.cuda_engine import CudaEngine
 from levt.engine.exits import leave_early
 from levt.engine.graph import WIDTHS, bucket
 from levt.engine.static_edits import Controls, Frame
 from levt.engine.torch_engine import TorchEngine
 from levt.errors import InputError
+from levt.policy.autoregressive import Autoregressive
 from levt.policy.build import build
 from levt.policy.config import LevTConfig
 from levt.policy.folder import Tokenizers
@@ -21,7 +26,9 @@ from levt.policy.levt import LevT
 from levt.refine.loop import Outcome
 from levt.refine.options import Options
 from levt.refine.request import Request
+from levt.refine.search import SearchOptions
 from levt.text.tokenizer import Tokenizer
+from tiny_models import network as tiny_network
 
 VOCABULARY = 40
 
@@ -147,6 +154,33 @@ def test_the_host_reads_once_an_iteration() -> None:
     memory = engine.encode([request.source])
     [outcome] = engine.refine(memory, [request])
     assert engine.captured.synchronisations <= outcome.iterations + 1
+
+
+def test_the_device_of_the_network_is_the_current_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two GPUs the first would be captured, with nothing on it."""
+    now, seen, second = list[torch.device](), list[torch.device](), torch.device("cuda:1")
+
+    @contextmanager
+    def current(device: torch.device) -> Iterator[None]:
+        now.append(device)
+        yield
+        now.pop()
+
+    def look(*_: object) -> list[Any]:
+        seen.extend(now)
+        return []
+
+    monkeypatch.setattr(torch.cuda, "device", current)
+    writer = tiny_network("autoregressive")
+    assert isinstance(writer, Autoregressive)
+    refines, searches = Captured(network(4)), CapturedSearch(writer)
+    monkeypatch.setattr(refines, "_refine", look)
+    monkeypatch.setattr(searches, "_search", look)
+    refines.device = searches.device = second
+    assert not refines.refine([])
+    assert not searches.search([], [], SearchOptions())
+    assert seen == [second, second]
+    assert not now
 
 
 @pytest.mark.gpu

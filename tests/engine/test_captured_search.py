@@ -1,6 +1,7 @@
 """Search at fixed shapes finds what the plain search finds."""
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -67,6 +68,35 @@ def test_texts_through_the_engine() -> None:
     expected = [result.text for result in plain.translate(texts, beam=2)]
     assert [result.text for result in fast.translate(texts, beam=2)] == expected
     assert fast.score(texts, expected) == pytest.approx(plain.score(texts, expected), abs=1e-4)
+
+
+def test_threads_take_turns() -> None:
+    model = network(4)
+    options, limits = SearchOptions(beam=2), [12, 20, 9]
+    batches = [[tuple(range(5 + i, 12 + 2 * i)), (6, 5 + i), (7,) * (i + 1)] for i in range(4)]
+    expected = [CapturedSearch(model).search(batch, limits, options) for batch in batches]
+    fast = CapturedSearch(model)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda i: fast.search(batches[i % 4], limits, options), range(12)))
+    assert found == expected * 3
+
+
+def test_shapes_of_long_ago_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, options = network(4), SearchOptions(beam=2)
+    batches = [[tuple(range(5, 8 + 9 * i))] for i in range(3)]
+    expected = [CapturedSearch(model).search(batch, [20], options) for batch in batches]
+    fast, start, most = CapturedSearch(model), Autoregressive.start, 1
+
+    def in_little_memory(*given: Any) -> Any:
+        if len(fast._stages) >= most:
+            raise torch.OutOfMemoryError
+        return start(*given)
+
+    monkeypatch.setattr(Autoregressive, "start", in_little_memory)
+    assert [fast.search(batch, [20], options) for batch in batches] == expected
+    most = 0
+    with pytest.raises(torch.OutOfMemoryError):
+        fast.search(batches[0], [20], options)
 
 
 @pytest.mark.gpu

@@ -1,6 +1,7 @@
 """Many requests at fixed shapes: rows come and go, batches shrink, and every outcome is that of the plain loop."""
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from test_captured import VOCABULARY, network, same, some_requests, tokenizers
 
 from levt.engine.captured import Captured
 from levt.engine.cuda_engine import CudaEngine
+from levt.engine.graph import Graph
 from levt.engine.lane import Lane
 from levt.engine.model import Model
 from levt.engine.report import carried, together
@@ -126,6 +128,74 @@ def test_fused_towers_give_the_same_edits(norm: str) -> None:
         requests = some_requests(4, height)
         for one, other in zip(fused.refine(requests), plain.refine(requests), strict=True):
             same(one, other)
+
+
+def test_threads_take_turns() -> None:
+    model = network(3)
+    fast, batches = Captured(model), [some_requests(seed, count) for seed, count in enumerate((12, 12, 12))]
+    expected = [[outcome.tokens for outcome in Captured(model).refine(batch)] for batch in batches]
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(lambda i: (i % 3, fast.refine(batches[i % 3])), range(6)):
+            assert [outcome.tokens for outcome in found[1]] == expected[found[0]]
+
+
+def test_what_could_not_be_captured_is_captured_another_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To capture is to run the work: what would still have to be captured later would edit what is there twice."""
+    prepare, tries = Stage.prepare, []
+
+    def without_memory(stage: Stage) -> None:
+        tries.append(stage)
+        if len(tries) == 1:
+            raise torch.OutOfMemoryError
+        prepare(stage)
+
+    monkeypatch.setattr(Stage, "prepare", without_memory)
+    fast = Captured(network(3), lanes=1)
+    with pytest.raises(torch.OutOfMemoryError):
+        fast._stage(16, 32, 32, 0)
+    assert fast._stage(16, 32, 32, 0) is tries[1]
+
+
+def test_shapes_of_long_ago_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    new, most = Captured._stage, 100
+
+    def in_little_memory(captured: Captured, *key: int) -> Stage:
+        if key not in captured._stages and len(captured._stages) >= most:
+            raise torch.OutOfMemoryError
+        return new(captured, *key)
+
+    monkeypatch.setattr(Captured, "_stage", in_little_memory)
+    model = network(3)
+    batches = [some_requests(seed, count) for seed, count in enumerate((2, 4, 8))]
+    engines = [Captured(model, lanes=1) for _ in batches]
+    expected = [engine.refine(batch) for engine, batch in zip(engines, batches, strict=True)]
+    needed = [len(engine._stages) for engine in engines]
+    most, fast = max(needed), Captured(model, lanes=1)
+    assert sum(needed) > most
+    for found, batch in zip(expected, batches, strict=True):
+        for one, other in zip(fast.refine(batch), found, strict=True):
+            same(one, other)
+    most = 0
+    with pytest.raises(torch.OutOfMemoryError):
+        fast.refine(some_requests(9, 3))
+
+
+def test_a_state_is_as_it_was_where_a_fill_could_not_be_captured(monkeypatch: pytest.MonkeyPatch) -> None:
+    fast = Captured(network(3))
+    stage = fast._stage(16, 32, 32, 0)
+    stage.frame.y[:, 1] = 7
+
+    def without_memory(graph: Graph) -> None:
+        stage.frame.y.fill_(9)
+        raise torch.OutOfMemoryError
+
+    monkeypatch.setattr(Graph, "fresh", property(lambda graph: True))
+    monkeypatch.setattr(Graph, "prepare", without_memory)
+    for _ in range(2):
+        with pytest.raises(torch.OutOfMemoryError):
+            stage.fill(3)
+        assert stage.frame.y[:, 1].eq(7).all()
+        assert not stage.frame.y.eq(9).any()
 
 
 def test_nothing_to_do() -> None:

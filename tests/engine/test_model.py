@@ -260,6 +260,15 @@ def test_arguments_of_other_types_are_refused_in_words() -> None:
         assert found.startswith(said)
 
 
+def test_a_long_text_may_hold_a_word_that_fills_more_than_half_of_the_model() -> None:
+    model, word = tiny(max_length=24), "xqzjvkwyxqzjvkwyxq"
+    assert 12 < len(TOKENIZERS.source.encode(word)) + 2 <= 24
+    for text in (word, f"{LINES[0]} {LINES[1]} {word}", f"{word} {LINES[0]}"):
+        assert model.translate(text).stopped != "empty"
+    with pytest.raises(InputError, match="a word of 36 characters"):
+        model.translate(f"{LINES[0]} {word}{word}")
+
+
 def test_several_outputs_of_a_long_text_differ_in_one_part() -> None:
     writer = tiny("autoregressive", seed=4)
     text = " ".join(LINES)

@@ -35,6 +35,9 @@ def test_cuts_at_the_best_pause() -> None:
     ]  # fmt: skip
     with pytest.raises(InputError, match="a word of 30 characters"):
         split("x" * 30, fits)
+    with pytest.raises(InputError, match="a word of 30 characters"):
+        split("He came. " + "x" * 30, fits, lambda part: len(part) <= 29)
+    assert split("He came. " + "x" * 29, fits, lambda part: len(part) <= 29) == ["He came.", "x" * 29]
 
 
 @settings(deadline=None)

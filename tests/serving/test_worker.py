@@ -3,15 +3,17 @@
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import Future
 from typing import Any
 
 import pytest
 
 from levt.engine.alternatives import Place
+from levt.engine.continuous import Rolling
 from levt.engine.refining import Job, prepare
 from levt.engine.torch_engine import TorchEngine
+from levt.refine.loop import Outcome
 from levt.refine.options import Options
 from levt.refine.phases import Round
 from levt.refine.wish import Wish
@@ -153,6 +155,33 @@ def test_only_what_is_to_blame_fails(
     [again] = worker.submit([work[poisoned]], group="b")
     assert again.result(30).tokens == expected[poisoned].tokens
     assert worker.scheduler.running == 0
+
+
+def test_a_failure_while_one_leaves_lets_nobody_wait(
+    worker: Worker, engine: Held, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    failures = []
+
+    def without_memory(batch: Rolling, outcomes: Collection[Outcome]) -> None:
+        failures.append(len(outcomes))
+        raise MemoryError
+
+    monkeypatch.setattr(Rolling, "leave", without_memory)
+    engine.go.clear()
+    with caplog.at_level(logging.CRITICAL):
+        leaving, staying = worker.submit(jobs(engine, *WISHES[:2]), group="a")
+        assert engine.reading.wait(30)
+        [new] = worker.submit(jobs(engine, WISHES[2]), group="b")
+        place = worker.ask(Place(source=(300,)))
+        assert leaving.cancel()
+        engine.go.set()
+        assert place.result(5).alternatives
+        expected = list(tiny(seed=3).run(WISHES[1:3]))
+        assert [future.result(30).tokens for future in (staying, new)] == [one.tokens for one in expected]
+    assert failures
+    worker.close(30.0)
+    assert worker.scheduler.running == worker.scheduler.waiting == 0
+    assert not worker._running
 
 
 def test_closing_finishes_what_is_there_and_takes_no_more(worker: Worker, engine: Held) -> None:

@@ -142,7 +142,9 @@ def edits_triton(
     match, drop = torch.empty_like(y), torch.empty_like(y, dtype=torch.bool)
     counts = y.new_empty(b, n - 1)
     if y.numel() and target.numel():
-        _launch(b, n, t, (y, y, y, target, y, y, match, drop, counts), padded=True)
+        # A kernel runs on the current device, wherever its tensors are.
+        with torch.cuda.device_of(y):  # type: ignore[no-untyped-call]
+            _launch(b, n, t, (y, y, y, target, y, y, match, drop, counts), padded=True)
         return match, drop, counts
     return match.fill_(-1), drop.copy_(y.ne(PAD)), counts.zero_()
 

@@ -4,6 +4,8 @@ The shapes are buckets of (rows, source width, state width), captured when first
 iteration. A state that outgrows its bucket is begun again in a wider one, which gives the same edits.
 """
 
+import logging
+import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 
@@ -11,7 +13,7 @@ import torch
 from torch import Tensor
 
 from levt.engine.fused_step import FusedHidden
-from levt.engine.graph import FEW, HEIGHTS, WIDTHS, bucket, new_pool
+from levt.engine.graph import FEW, HEIGHTS, WIDTHS, bucket, current, new_pool
 from levt.engine.lane import Lane, Work
 from levt.engine.solo import Solo
 from levt.engine.stage import Reading, Stage
@@ -20,6 +22,8 @@ from levt.policy.levt import LevT
 from levt.refine.loop import Outcome
 from levt.refine.record import Rounds
 from levt.refine.request import Request
+
+log = logging.getLogger(__name__)
 
 PLACES = 4096
 """Most tokens of a batch, padding counted: 128 rows of 32. More makes nothing faster, and takes memory."""
@@ -47,6 +51,7 @@ class Captured:
         self.capture = self.device.type == "cuda" if capture is None else capture
         self.places, self.lanes = places, lanes
         self._waits = 0
+        self._alone = threading.Lock()
         self._begin()
 
     def _begin(self) -> None:
@@ -71,11 +76,23 @@ class Captured:
 
     @torch.inference_mode()
     def refine(self, requests: Sequence[Request]) -> list[Outcome]:
-        """Algorithm 2 for each of the requests."""
-        if self.network.config is not self._config:
-            # Somebody lets policies leave early: what was captured does not.
+        """Algorithm 2 for each of the requests; threads take turns, for there is one place of every shape."""
+        with self._alone, current(self.device):
+            if self.network.config is not self._config:
+                # Somebody lets policies leave early: what was captured does not.
+                self._waits = self.synchronisations
+                self._begin()
+            try:
+                return self._refine(requests)
+            except torch.OutOfMemoryError:
+                log.warning("no memory left on the device: what was captured for other shapes is let go")
+            # Not before the error is forgotten, which holds on to what it went through.
             self._waits = self.synchronisations
             self._begin()
+            torch.cuda.empty_cache()
+            return self._refine(requests)
+
+    def _refine(self, requests: Sequence[Request]) -> list[Outcome]:
         outcomes = [Outcome(request, Rounds(), request.draft) for request in requests]
         positions = self.network.config.max_length
         few = len(requests) <= FEW
@@ -169,6 +186,8 @@ class Captured:
         if key not in self._stages:
             reading = self._new_reading(b, s)
             reading.read(torch.zeros(b, s, dtype=torch.long, device=self.device))
-            self._stages[key] = Stage(self.network, reading, n, capture=self.capture, states=self._states)
-            self._stages[key].prepare()
+            stage = Stage(self.network, reading, n, capture=self.capture, states=self._states)
+            # Only then is it kept: a phase that is still to be captured would edit twice what is there.
+            stage.prepare()
+            self._stages[key] = stage
         return self._stages[key]

@@ -5,6 +5,8 @@ every few tokens and follows the search exactly as ``refine.search`` defines it.
 last row was done are ignored.
 """
 
+import logging
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -17,7 +19,7 @@ from torch import Tensor
 from levt.engine import step_ops
 from levt.engine.arriving import block, sent
 from levt.engine.fused_step import FusedStep
-from levt.engine.graph import FEW, HEIGHTS, WIDTHS, Graph, bucket
+from levt.engine.graph import FEW, HEIGHTS, WIDTHS, Graph, bucket, current
 from levt.engine.report import to_host
 from levt.engine.stage import Reading
 from levt.engine.step_ops import Hypotheses
@@ -26,6 +28,8 @@ from levt.policy.autoregressive import Autoregressive
 from levt.refine.request import Tokens
 from levt.refine.search import Course, Hypothesis, SearchOptions
 from levt.text.specials import BOS
+
+log = logging.getLogger(__name__)
 
 STRIDE = 4
 """Tokens between two looks of the host, and of one graph."""
@@ -137,6 +141,7 @@ class CapturedSearch:
         self.capture = self.device.type == "cuda" if capture is None else capture
         self.synchronisations = 0
         """How often the host has waited for the device."""
+        self._alone = threading.Lock()
         self._readings: dict[tuple[int, int], Reading] = {}
         self._stages: dict[tuple[int, int, int, int], SearchStage] = {}
 
@@ -149,7 +154,20 @@ class CapturedSearch:
     def search(
         self, sources: Sequence[Tokens], limits: Sequence[int], options: SearchOptions
     ) -> list[list[Hypothesis]]:
-        """The best outputs of every source."""
+        """The best outputs of every source; threads take turns, for there is one place of every shape."""
+        with self._alone, current(self.device):
+            try:
+                return self._search(sources, limits, options)
+            except torch.OutOfMemoryError:
+                log.warning("no memory left on the device: what was captured for other shapes is let go")
+            # Not before the error is forgotten, which holds on to what it went through.
+            self._stages, self._readings = {}, {}
+            torch.cuda.empty_cache()
+            return self._search(sources, limits, options)
+
+    def _search(
+        self, sources: Sequence[Tokens], limits: Sequence[int], options: SearchOptions
+    ) -> list[list[Hypothesis]]:
         longest = self.network.config.max_length
         b, k = bucket(len(sources), HEIGHTS, HEIGHTS[-1]), options.beam
         s = bucket(2 + max(map(len, sources)), WIDTHS, longest)

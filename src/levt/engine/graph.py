@@ -2,6 +2,7 @@
 
 import gc
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
@@ -69,3 +70,8 @@ class Graph:
 def new_pool(*, capture: bool) -> Any:
     """Memory for graphs that run one after another."""
     return torch.cuda.graph_pool_handle() if capture else None
+
+
+def current(device: torch.device) -> AbstractContextManager[Any]:
+    """Make a device the current one for a while: streams, events, graphs and kernels are always of that one."""
+    return torch.cuda.device(device) if device.type == "cuda" else nullcontext()

@@ -1,5 +1,6 @@
 """Texts in parts: by their sentences where that is wished, and what is too long for the model. Knows no network."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from levt.engine.split import split
@@ -41,7 +42,10 @@ def by_sentence(source: str, draft: str) -> list[Part]:
 
 
 def source_parts(text: str, tokenizer: Tokenizer, positions: int, *, whole: bool) -> list[tuple[str, Tokens]]:
-    """A source as it is, if the model can read it; else in parts of at most half that length."""
+    """A source as it is, if the model can read it; else in parts of at most half that length.
+
+    A word that is longer than half is a part by itself.
+    """
     tokens = tuple(tokenizer.encode(text))
     if len(tokens) + 2 <= positions:
         return [(text, tokens)]
@@ -50,6 +54,9 @@ def source_parts(text: str, tokenizer: Tokenizer, positions: int, *, whole: bool
             f"the source has {len(tokens) + 2} tokens with its boundaries, the model can read {positions}",
             hint="a text with a draft or with terms is not cut: give it sentence by sentence",
         )
-    room = max(positions // 2, 3)
-    parts = split(text, lambda part: len(tokenizer.encode(part)) + 2 <= room)
+
+    def within(room: int) -> Callable[[str], bool]:
+        return lambda part: len(tokenizer.encode(part)) + 2 <= room
+
+    parts = split(text, within(max(positions // 2, 3)), within(positions))
     return [(part, tuple(tokenizer.encode(part))) for part in parts]

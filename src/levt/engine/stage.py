@@ -201,8 +201,8 @@ class Stage:
             return self._fill
         if size not in self._fill_at:
             graph = Graph(partial(self._run_fill_at, size), capture=self._fill.capture, pool=self._fill.pool)
-            self._fill_at[size] = graph
             if graph.fresh:
                 with self.frame.kept():
                     graph.prepare()
+            self._fill_at[size] = graph
         return self._fill_at[size]

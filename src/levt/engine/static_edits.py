@@ -77,9 +77,11 @@ class Frame:
         """Whatever is done meanwhile, everything is afterwards as it was."""
         parts = (self.ints, self.floats, self.marks)
         copies = [part.clone() for part in parts]
-        yield
-        for part, copy in zip(parts, copies, strict=True):
-            part.copy_(copy)
+        try:
+            yield
+        finally:
+            for part, copy in zip(parts, copies, strict=True):
+                part.copy_(copy)
 
     def keep_filled(self) -> None:
         """Keep the state that has just been filled."""

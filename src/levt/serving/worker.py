@@ -189,6 +189,7 @@ class Worker:
             except Exception:
                 log.exception("a turn of the worker failed")
                 self._rescue()
+                self._answer(places)
 
     def _turn(
         self,
@@ -197,14 +198,16 @@ class Worker:
         new: Sequence[Work],
         places: Sequence[tuple[Place, Future[Found]]],
     ) -> None:
+        # First of all: whatever fails from here on, they are on their way.
+        self._running |= {work.ticket: work for work in new}
         for work in late:
             self._left("deadline_exceeded")
             _settle(work.future, Problem("deadline_exceeded", "the answer was not ready in time"))
         for work in (*gone, *late):
             self._running.pop(work.ticket, None)
-            self._batch.leave(work.outcomes)
+        if leaving := [outcome for work in (*gone, *late) for outcome in work.outcomes]:
+            self._batch.leave(leaving)
         for work in new:
-            self._running[work.ticket] = work
             work.asking = settling(work.job.plan, self._reader)
             self._go_on(work, None)
         self._answer(places)
@@ -271,7 +274,7 @@ class Worker:
             work.watch = None
 
     def _answer(self, places: Sequence[tuple[Place, Future[Found]]]) -> None:
-        wanted = [(place, future) for place, future in places if not future.cancelled()]
+        wanted = [(place, future) for place, future in places if not future.done()]
         if not wanted:
             return
         try:
