@@ -82,7 +82,13 @@ def test_graphs_inside_the_model_come_first_and_must_be_whole(model: Path, tmp_p
     (place / MANIFEST).write_text(json.dumps({**manifest, "of": "0" * 64}))
     with pytest.raises(ModelError, match="of another model, or of another version"):
         levt.load(model, engine="onnx")
-    for wrong in ("[]", "{", "{}"):
+    for wrong in (
+        "[]",
+        "{",
+        "{}",
+        '{"files": [], "chains": {}, "of": ""}',
+        '{"files": {"a": 1}, "chains": {}, "of": ""}',
+    ):
         (place / MANIFEST).write_text(wrong)
         with pytest.raises(ModelError, match="cannot be read"):
             levt.load(model, engine="onnx")

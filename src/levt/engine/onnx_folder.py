@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from levt.engine.onnx_linear import Float, Int8, Precision
 from levt.engine.onnx_network import check_kind, write_network
@@ -47,20 +47,24 @@ class Graphs:
         hint = "write them again: `levt convert onnx MODEL`"
         try:
             manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-            files: dict[str, Any] = manifest["files"]
-            chains: dict[str, list[str]] = manifest["chains"]
+            files = {
+                str(name): (int(one["bytes"]), str(one["sha256"])) for name, one in manifest["files"].items()
+            }
+            chains = {
+                str(name): [str(graph) for graph in graphs] for name, graphs in manifest["chains"].items()
+            }
             made_of = manifest["of"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise ModelError(f"{folder / MANIFEST} cannot be read: {error!r}", hint=hint) from error
         if made_of != identity(config):
             raise ModelError(f"the graphs in {folder} are of another model, or of another version", hint=hint)
         problems = []
-        for name, record in files.items():
+        for name, (size, checksum) in files.items():
             path = folder / name
             if not path.is_file():
                 problems.append(f"{name}: the file is missing")
-            elif path.stat().st_size != record["bytes"] or sha256(path) != record["sha256"]:
-                problems.append(f"{name}: the checksum must be {record['sha256'][:12]}…, and is not")
+            elif path.stat().st_size != size or sha256(path) != checksum:
+                problems.append(f"{name}: the checksum must be {checksum[:12]}…, and is not")
         raise_all(ModelError, f"the graphs in {folder}", problems, hint=hint)
         return cls(folder=folder, chains=chains)
 

@@ -7,6 +7,7 @@ engine and the server all decide alike. Each gives the choice and its log-probab
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
+from torch.nn import functional as F
 
 from levt.edits.state import State
 from levt.text.specials import SPECIALS
@@ -21,7 +22,7 @@ def decide_drop(
     """
     odds = (logits[..., 1] - logits[..., 0]).float()
     drop = (odds > _odds(min_edit).unsqueeze(1)) & state.inner & ~state.locked
-    return drop, torch.where(drop, odds, -odds).sigmoid().log()
+    return drop, F.logsigmoid(torch.where(drop, odds, -odds))  # finite, however unlikely
 
 
 def decide_counts(
