@@ -11,7 +11,7 @@ from levt.recipes.reproduce.parts.averages import SHOWN, Average, with_grounds
 from levt.recipes.reproduce.parts.claims import READ, Judge, claims_table, compared, judged, stated
 from levt.recipes.reproduce.parts.conditions import conditions
 from levt.recipes.reproduce.parts.models import Made
-from levt.recipes.reproduce.parts.scoring import SCORES, signatures
+from levt.recipes.reproduce.parts.scoring import signatures
 from levt.recipes.reproduce.parts.sizes import size
 from levt.recipes.reproduce.parts.timing import read_latency, time_step
 
@@ -108,6 +108,6 @@ def report(job: Job) -> None:
                 caption="BLEU against speed, beam search with 4 hypotheses being 1.",
             ),
         ],
-        signatures=signatures(*(path for path in job.inputs.values() if (path / SCORES).is_file())),
+        signatures=signatures(*job.inputs.values()),
         values={name: {"bleu": one.mean("bleu"), "speed": speed[name]} for name, one in found.items()},
     ).write(job.out)

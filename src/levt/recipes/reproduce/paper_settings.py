@@ -16,7 +16,7 @@ from levt.recipes.reproduce.parts.averages import SHOWN, Average, with_grounds
 from levt.recipes.reproduce.parts.claims import Judge, judged
 from levt.recipes.reproduce.parts.conditions import conditions
 from levt.recipes.reproduce.parts.models import Made
-from levt.recipes.reproduce.parts.scoring import SCORES, signatures
+from levt.recipes.reproduce.parts.scoring import signatures
 
 TITLE = "Our settings against the paper's"
 OURS = "ours"
@@ -79,6 +79,6 @@ def report(job: Job) -> None:
                 table=Table(columns=COLUMNS, rows=rows),
             )
         ],
-        signatures=signatures(*(path for path in job.inputs.values() if (path / SCORES).is_file())),
+        signatures=signatures(*job.inputs.values()),
         values=bleu,
     ).write(job.out)

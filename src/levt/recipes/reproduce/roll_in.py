@@ -12,7 +12,7 @@ from levt.recipes.reproduce.parts.claims import READ, Judge, claims_table, compa
 from levt.recipes.reproduce.parts.conditions import conditions
 from levt.recipes.reproduce.parts.deletion_loss import LOSS, loss_step
 from levt.recipes.reproduce.parts.models import Made
-from levt.recipes.reproduce.parts.scoring import SCORES, signatures
+from levt.recipes.reproduce.parts.scoring import signatures
 
 TITLE = "Table 2b: roll-in policies"
 SYSTEMS: dict[str, dict[str, Any]] = {"ours": {}, "DAE": {"deletion": "noise"}}
@@ -92,7 +92,7 @@ def report(job: Job) -> None:
                 table=Table(columns=columns, rows=rows),
             ),
         ],
-        signatures=signatures(*(path for path in job.inputs.values() if (path / SCORES).is_file())),
+        signatures=signatures(*job.inputs.values()),
         values={
             "bleu": {name: one.mean("bleu") for name, one in found.items()},
             "loss": {f"{a} on {b}": value for (a, b), value in loss.items()},

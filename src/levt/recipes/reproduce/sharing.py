@@ -121,6 +121,6 @@ def report(job: Job) -> None:
                 ),
             ),
         ],
-        signatures=signatures(*(path for path in job.inputs.values() if (path / SCORES).is_file())),
+        signatures=signatures(*job.inputs.values()),
         values={system: one.mean("bleu") for system, one in found.items()},
     ).write(job.out)

@@ -29,7 +29,7 @@ from levt.recipes.reproduce.parts.claims import (
 from levt.recipes.reproduce.parts.conditions import conditions
 from levt.recipes.reproduce.parts.models import Made
 from levt.recipes.reproduce.parts.prepare import overlap
-from levt.recipes.reproduce.parts.scoring import SCORES, signatures
+from levt.recipes.reproduce.parts.scoring import signatures
 from levt.recipes.reproduce.parts.searching import search_step
 from levt.recipes.reproduce.parts.sizes import size
 from levt.recipes.reproduce.parts.task import TASKS
@@ -197,8 +197,9 @@ def report(job: Job) -> None:
         ),
         Section(heading="How the tables below were made", text=_how(latencies)),
     ]
-    scored = [path for key, path in job.inputs.items() if (path / SCORES).is_file()]
-    Report(sections=[*first, *sections], signatures=signatures(*scored), values=values).write(job.out)
+    Report(sections=[*first, *sections], signatures=signatures(*job.inputs.values()), values=values).write(
+        job.out
+    )
 
 
 def _about(known: Mapping[str, Any], left_out: int) -> str:

@@ -63,8 +63,9 @@ def read_scores(folder: Path) -> dict[str, Any]:
 
 
 def signatures(*folders: Path) -> list[str]:
-    """The signatures of all metrics of some steps, each once and behind the name of its metric."""
+    """The signatures of all metrics of those steps that have scores, each once and behind the name of its metric."""
+    scored = [folder for folder in folders if (folder / SCORES).is_file()]
     found = [
-        f"{one['name']}|{one['signature']}" for folder in folders for one in read_scores(folder)["scores"]
+        f"{one['name']}|{one['signature']}" for folder in scored for one in read_scores(folder)["scores"]
     ]
     return list(dict.fromkeys(found))
