@@ -3,8 +3,8 @@
 The paper used fairseq's LSTM as it comes: one layer each, width 512, a source read from the left. Ours
 feeds no attention back into the LSTM (fairseq does): then the whole target is one call of the kernel.
 The decoder begins from a map of the last encoder state. Embeddings are scaled as the Transformer's are, and
-attention is not (Luong's general score): states are below one, and with a score divided by √d it took thousands of
-steps until the decoder looked at the source at all. Rows are padded on the right and never packed by
+attention is not (Luong's general score): states are below one, and with a score divided by √d the decoder learns
+much later to look at the source. Rows are padded on the right and never packed by
 length, so nothing waits for the device and padding cannot be seen.
 """
 
