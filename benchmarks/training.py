@@ -70,10 +70,11 @@ def measure(name: str, corpus: Path, steps: int, options: TrainingConfig) -> Mea
     else:
         model = build(AutoregressiveConfig(**shape)).to(device)
         lessons = TeacherForcingLessons(store, budget, smoothing=0.1, reads_draft=False)
+    objective = lessons.objective(model).to(device)
     weights = FlatWeights(model, options, torch.bfloat16 if device.type == "cuda" else torch.float32)
     batches = Batches(store, budget, order=Order(seed=1))
     with Feed(lessons, batches, seed=1, start=Position()) as feed:
-        stepper = Stepper(lessons.objective(model), weights, feed.sizes, len(lessons.names), options, World())
+        stepper = Stepper(objective, weights, feed.sizes, len(lessons.names), options, World())
 
         def run(count: int, first: int) -> int:
             tokens = 0

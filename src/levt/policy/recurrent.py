@@ -9,6 +9,7 @@ length, so nothing waits for the device and padding cannot be seen.
 """
 
 import math
+import warnings
 from dataclasses import dataclass
 
 import torch
@@ -25,6 +26,12 @@ from levt.policy.memory import Memory
 from levt.policy.transformer import TokenTables
 
 TOWER = "decoder"
+
+# In training they are views into the vector of all weights. To put those of an LSTM together at every call takes
+# microseconds; to let torch put them together once would take them away from the optimiser.
+warnings.filterwarnings(
+    "ignore", message="RNN module weights are not part of single contiguous chunk of memory"
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -55,6 +55,11 @@ class ShardedWeights(Weights):
             part.grad = torch.zeros_like(part)
         self.optimiser = adamw(self.parts, self.rate, self.bad, config)
 
+    def hold(self, module: nn.Module) -> bool:
+        """Whether every weight of a module is one of those that are spread."""
+        spread = {id(parameter) for parameter in self.spread}
+        return all(id(parameter) in spread for parameter in module.parameters())
+
     def reduce(self, world: World) -> None:
         """Nothing is left to do: the backward pass has scattered the sums."""
 

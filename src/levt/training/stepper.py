@@ -19,7 +19,11 @@ WARM_UP = 3
 
 
 class Stepper:
-    """Runs steps of an objective over lessons of one shape."""
+    """Runs steps of an objective over lessons of one shape.
+
+    The objective is where the weights are, and is not moved any more: torch lays the weights of an LSTM out anew
+    whenever a module is moved on a GPU, and they would no longer be those that are optimised.
+    """
 
     def __init__(
         self,
@@ -32,7 +36,8 @@ class Stepper:
     ) -> None:
         self.weights, self.config, self.world = weights, config, world
         self.device = weights.rate.device
-        self.objective = objective.to(self.device)
+        self.objective = objective
+        assert weights.hold(objective), "the weights that are used are not those that are optimised"
         on_gpu = self.device.type == "cuda"
         self.capture = weights.captures and on_gpu and config.capture is not False
         self.sizes = dict(sizes)

@@ -56,6 +56,10 @@ class Weights(ABC):
     """What a loss is multiplied by, so that the gradient over all processes is a sum."""
 
     @abstractmethod
+    def hold(self, module: nn.Module) -> bool:
+        """Whether every weight of a module is one of these."""
+
+    @abstractmethod
     def reduce(self, world: World) -> None:
         """Make the gradient that of all processes."""
 
@@ -117,6 +121,11 @@ class FlatWeights(Weights):
 
     def _view(self, flat: Float[Tensor, "size"], name: str) -> Tensor:
         return view(flat, self.slices[name])
+
+    def hold(self, module: nn.Module) -> bool:
+        """Whether every weight of a module still lies in the working vector."""
+        storage = self.working.untyped_storage().data_ptr()
+        return all(p.untyped_storage().data_ptr() == storage for p in module.parameters())
 
     def reduce(self, world: World) -> None:
         """Add up the gradient over all processes."""
