@@ -1,6 +1,7 @@
 """An LSTM learns on a GPU as it does on a CPU: what torch does to its weights there takes none from the optimiser."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -26,12 +27,13 @@ def recurrent() -> nn.Module:
     )
 
 
-def losses(folder: Path, device: str) -> list[float]:
+def losses(folder: Path, device: str, **fields: Any) -> list[float]:
     store = copy_store(folder / "store")
     lessons = TeacherForcingLessons(
         store, Packed.fitting(store, target=128), smoothing=0.1, reads_draft=False
     )
-    training = config(precision="fp32", compile=False, capture=False, max_steps=8)
+    plain = {"precision": "fp32", "compile": False, "capture": False}
+    training = config(max_steps=8, **{**plain, **fields})
     Trainer(recurrent(), lessons, training, folder / "run", save=Saved(), device=device).run()
     return [
         record["token"] for record in read_log(folder / "run" / "log.jsonl") if record["event"] == "train"
@@ -59,6 +61,9 @@ def test_weights_that_were_taken_away_are_noticed(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.gpu
-def test_the_same_losses_on_a_gpu(tmp_path: Path) -> None:
+@pytest.mark.parametrize("capture", [False, True])
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+def test_the_same_losses_on_a_gpu(tmp_path: Path, precision: str, capture: bool) -> None:
     expected = losses(tmp_path / "cpu", "cpu")
-    assert losses(tmp_path / "gpu", "cuda") == pytest.approx(expected, rel=2e-3)
+    found = losses(tmp_path / "gpu", "cuda", precision=precision, capture=capture)
+    assert found == pytest.approx(expected, rel=2e-3 if precision == "fp32" else 2e-2)

@@ -27,11 +27,7 @@ FEW: dict[str, Any] = {"max_steps": 4, "validate_every": 4, "save_every": 4}
 LENGTHS: dict[str, dict[str, Any]] = {
     # The translation model of a language has more to learn than any other, and fine-tuning waits for it.
     "translation": {"max_steps": 9_000, "validate_every": 3_000, "save_every": 3_000},
-    # A black box is to be imperfect. One LSTM kernel runs over all of a row: there is nothing to compile or capture.
-    "box": {
-        "learning_rate": 3e-3, "max_steps": 3_000, "validate_every": 1_500, "save_every": 1_500, "precision": "fp32",
-        "compile": False, "capture": False,
-    },
+    "box": {"learning_rate": 3e-3, "max_steps": 3_000, "validate_every": 1_500, "save_every": 1_500},  # imperfect
     "synthetic": {"max_steps": 7_000, "validate_every": 1_750, "save_every": 3_500},
     # Few triples are soon learnt by heart, so the dev set is asked more often.
     "real": {"max_steps": 5_000, "validate_every": 1_000, "save_every": 2_500},
@@ -40,6 +36,8 @@ LENGTHS: dict[str, dict[str, Any]] = {
     },
 }  # fmt: skip
 """What differs at quick scale from other trainings, by what is trained."""
+ONE_KERNEL: dict[str, Any] = {"precision": "fp32", "compile": False, "capture": False}
+"""One kernel of an LSTM runs over all of a row: there is nothing to compile or capture."""
 LEFT_TO_RIGHT = {"synthetic": 3_500, "real": 3_000}
 """Steps of the Transformer: from left to right every token of a text teaches at once."""
 VALIDATION = {"quick": 6.0}
@@ -60,6 +58,8 @@ def system_step(
         training |= LENGTHS[length]
         if kind == "post-editing":
             training["max_steps"] = LEFT_TO_RIGHT[length]
+    if kind == "recurrent" and setting.scale != "toy":
+        training |= ONE_KERNEL
     config: dict[str, Any] = {
         "kind": kind,
         "model": _fields(chosen.network(kind), kind, dropout),
