@@ -159,13 +159,14 @@ KINDS: list[tuple[str, dict[str, Any]]] = [
 """Every kind of network, and those with towers of their own and an early exit."""
 
 
-def every_kind(store: Path, out: Path, settings: dict[str, Any]) -> Found:
+def every_kind(store: Path, out: Path, settings: dict[str, Any], device: str = "cpu", **fields: Any) -> Found:
     """Losses and norms of a few steps of each."""
-    found, training = {}, config(micro_batches=2, max_steps=2, save_every=100, **settings)
-    for number, (kind, fields) in enumerate(KINDS):
+    found, training = {}, config(**{"micro_batches": 2, "max_steps": 2, "save_every": 100, **settings})
+    for number, (kind, own) in enumerate(KINDS):
         made, known = CONFIGS[kind], {field.name for field in dataclasses.fields(CONFIGS[kind])}
         torch.manual_seed(0)
-        model = build(made(**{name: value for name, value in {**SMALL, **fields}.items() if name in known}))
+        asked = {**SMALL, **own, **fields}
+        model = build(made(**{name: value for name, value in asked.items() if name in known}))
         folder, opened = out / str(number), Store.open(store)
         budget = Packed.fitting(opened, target=training.tokens)
         teaching: Lessons
@@ -176,7 +177,7 @@ def every_kind(store: Path, out: Path, settings: dict[str, Any]) -> Found:
         else:
             reads_draft = kind == "post-editing"
             teaching = TeacherForcingLessons(opened, budget, smoothing=0.1, reads_draft=reads_draft)
-        run = Trainer(model, teaching, training, folder, save=Saved())
+        run = Trainer(model, teaching, training, folder, save=Saved(), device=device)
         run.run()
         records = [r for r in read_log(folder / "log.jsonl") if r["event"] == "train"]
         for name in (*teaching.names, "gradient_norm"):

@@ -1,0 +1,25 @@
+"""Every kind of network learns on a GPU what it learns on a CPU."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import worker
+from small_runs import copy_store
+
+PLAIN = {"precision": "fp32", "compile": False, "capture": False}
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("settings", [PLAIN, {}], ids=["plain", "as it comes"])
+def test_the_same_losses(tmp_path: Path, settings: dict[str, Any]) -> None:
+    copy_store(tmp_path / "store", draft=True)
+    steps = {"max_steps": 8, "learning_rate": 0.03, "micro_batches": 1}
+    expected = worker.every_kind(tmp_path / "store", tmp_path / "cpu", {**PLAIN, **steps}, dropout=0.0)
+    found = worker.every_kind(
+        tmp_path / "store", tmp_path / "gpu", {**settings, **steps}, "cuda", dropout=0.0
+    )
+    for name, values in expected.items():
+        if not name.endswith("gradient_norm"):
+            # What LevT samples for itself is drawn on the device.
+            assert found[name].tolist() == pytest.approx(values.tolist(), rel=0.05), name
