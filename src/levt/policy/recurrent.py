@@ -4,8 +4,7 @@ The paper used fairseq's LSTM as it comes: one layer each, width 512, a source r
 feeds no attention back into the LSTM (fairseq does): then the whole target is one call of the kernel.
 The decoder begins from a map of the last encoder state. Embeddings are scaled as the Transformer's are, and
 attention is not (Luong's general score): states are below one, and with a score divided by √d the decoder learns
-much later to look at the source. Rows are padded on the right and never packed by
-length, so nothing waits for the device and padding cannot be seen.
+much later to look at the source.
 """
 
 import math
@@ -21,8 +20,9 @@ from levt.policy.attention import pattern
 from levt.policy.autoregressive import check_width
 from levt.policy.blocks import linear
 from levt.policy.config import RecurrentConfig
-from levt.policy.layout import Layout, Packed, Padded
+from levt.policy.layout import Layout, Padded
 from levt.policy.memory import Memory
+from levt.policy.over_rows import last_of, mirrored, over_rows
 from levt.policy.transformer import TokenTables
 
 TOWER = "decoder"
@@ -75,30 +75,22 @@ class Recurrent(TokenTables):
         """Read the sources; the layout of padded rows may be left out."""
         layout = Padded.of(x) if layout is None else layout
         embedded = self.embed(x, self.source_table)
-        wide, real = as_rows(embedded, layout), as_rows(layout.real, layout)
-        states: Tensor = self.forwards(wide)[0]
-        last = real.sum(1).sub(1).clamp(min=0)
-        final = states[torch.arange(states.shape[0], device=x.device), last]
+        states = over_rows(self.forwards, embedded, layout)
+        final = last_of(states, layout)
         if self.backwards is not None:
-            # Reversing each row within its own length keeps padding last, so it is never read.
-            column = torch.arange(real.shape[1], device=x.device)
-            mirror = torch.where(real, last[:, None] - column, column)[..., None]
-            turned: Tensor = self.backwards(wide.gather(1, mirror.expand_as(wide)))[0]
-            final = torch.cat([final, turned[torch.arange(final.shape[0], device=x.device), last]], -1)
-            states = torch.cat([states, turned.gather(1, mirror.expand_as(turned))], -1)
-        flat = states if isinstance(layout, Padded) else layout.clean(layout.flatten(states))
-        flat = self.drop(flat)
+            turned = over_rows(self.backwards, mirrored(embedded, layout), layout)
+            final = torch.cat([final, last_of(turned, layout)], -1)
+            states = torch.cat([states, mirrored(turned, layout)], -1)
+        flat = self.drop(states)
         kv = torch.stack([self.keys(flat), flat], -2)[..., None, :, None, :]
-        begin = torch.tanh(self.begin(final[: layout.rows]))
+        begin = torch.tanh(self.begin(final))
         return Memory(flat, layout, {TOWER: kv}, {"begin": begin})
 
     def hidden(self, memory: Memory, y: Int[Tensor, "*n"], layout: Layout) -> Float[Tensor, "*n d"]:
         """States of the tokens so far, all places at once."""
         embedded = self.embed(y, self.target_tokens.weight)
-        wide = as_rows(embedded, layout)
-        cache = self.start(memory, layout.longest, layout.rows // memory.rows, rows=wide.shape[0])
-        states: Tensor = self.decoder(wide, (cache.state, cache.cell))[0]
-        states = states if isinstance(layout, Padded) else layout.clean(layout.flatten(states))
+        cache = self.start(memory, layout.longest, layout.rows // memory.rows)
+        states = over_rows(self.decoder, embedded, layout, (cache.state, cache.cell))
         return self.attend(memory, states, layout)
 
     def attend(self, memory: Memory, h: Float[Tensor, "*n d"], layout: Layout) -> Float[Tensor, "*n d"]:
@@ -114,12 +106,10 @@ class Recurrent(TokenTables):
         """Scores of the next token at every place."""
         return self.token_logits(self.hidden(memory, y, Padded.of(y) if layout is None else layout))
 
-    def start(self, memory: Memory, width: int, copies: int = 1, rows: int | None = None) -> RecurrentCache:
-        """The first state for ``copies`` hypotheses of each source; ``rows`` adds empty ones at the end."""
+    def start(self, memory: Memory, width: int, copies: int = 1) -> RecurrentCache:
+        """The first state for ``copies`` hypotheses of each source."""
         check_width(width, self.config.max_length)
         begin = memory.extra["begin"].repeat_interleave(copies, 0)
-        if rows is not None:
-            begin = F.pad(begin, (0, 0, 0, rows - begin.shape[0]))
         state, cell = begin.unsqueeze(0).chunk(2, -1)
         return RecurrentCache(state.contiguous(), cell.contiguous())
 
@@ -144,8 +134,3 @@ class Recurrent(TokenTables):
     def drop(self, x: Tensor) -> Tensor:
         """Dropout, in training."""
         return F.dropout(x, self.config.dropout, self.training)
-
-
-def as_rows(x: Tensor, layout: Layout) -> Tensor:
-    """A tensor of any layout as padded rows; a packed one gets one row more, for its tail."""
-    return layout.spread(x) if isinstance(layout, Packed) else x
