@@ -170,8 +170,19 @@ def damaged(folder: Path, error: BaseException) -> ModelError:
 
 
 def checkpoints(run: Path) -> list[Path]:
-    """The checkpoints of a run, oldest first."""
-    return sorted(p for p in (run / "checkpoints").glob("step-*") if (p / STATE).is_file())
+    """The checkpoints of a run, oldest first; a copy that somebody made under a name of their own is none of them."""
+    found = {step_of(path): path for path in (run / "checkpoints").glob("step-*") if (path / STATE).is_file()}
+    return [path for step, path in sorted(found.items()) if step >= 0]
+
+
+def step_of(folder: Path) -> int:
+    """The step whose checkpoint lies there, by its name; -1 where it is not the name of one.
+
+    >>> step_of(Path("step-00001000")), step_of(Path("step-00001000-copy"))
+    (1000, -1)
+    """
+    number = folder.name.removeprefix("step-")
+    return int(number) if number.isdecimal() and len(number) >= 8 else -1
 
 
 def checkpoint_path(run: Path, step: int) -> Path:
