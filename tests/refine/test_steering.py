@@ -219,7 +219,7 @@ def test_placeholders_open_at_a_place_of_the_text() -> None:
         ({"draft": "a dog", "keep": ("dog",), "drop": ("dog",)}, "'dog' must stay or appear, but 'dog' must go"),
         ({"terms": ("a dog",), "drop": ("dog",)}, "'a dog' must stay or appear, but 'dog' must go"),
         ({"draft": "a dog", "keep": ("a dog",), "drop": ((2, 4),)}, "'do' is crossed out, but overlaps 'a dog'"),
-        ({"draft": "a dog", "keep": ("a dog",), "insert_at": {2: 1}}, "inside a span that must stay whole"),
+        ({"draft": "a dog", "keep": ("a dog",), "insert_at": {2: 1}}, "'a dog' must stay whole, got a place inside it"),
         ({"terms": (" ",)}, "terms: a text must not be blank"),
         ({"insert_at": {3: 1}}, "insert_at: the draft has 0 characters, got the place 3"),
     ],
