@@ -371,6 +371,24 @@ def test_it_learns(store: Store, tmp_path: Path) -> None:
         assert sum(found[-1][2:]) < 0.8 * sum(found[0][2:])
 
 
+def test_a_run_that_goes_on_remembers_how_good_the_mean_was(store: Store, tmp_path: Path) -> None:
+    def run(max_steps: int, *scores: float) -> list[float]:
+        """The scores of what was saved, where the validations of a run give these."""
+        coming, save = iter(scores), Saved()
+        validation = Validation(lambda _: next(coming), "score")
+        trainer(
+            store, tmp_path, config(max_steps=max_steps, average=2), validation=validation, save=save
+        ).run()
+        return [note["score"] for note in save.notes]
+
+    assert run(8, 1.0, 2.0, 9.0) == [1.0, 2.0, 9.0]
+    checkpoint = checkpoint_path(tmp_path, 8)
+    assert sorted(path.name for path in checkpoint.iterdir()) == ["state.json", "weights.safetensors"]
+    assert run(8, 9.0) == []  # it was over: the mean is judged again
+    assert run(12, 5.0, 3.0) == []
+    assert run(16, 6.0, 9.5) == [9.5]
+
+
 def test_a_copied_checkpoint_is_left_alone(store: Store, tmp_path: Path) -> None:
     """Somebody keeps a copy under another name beside the checkpoints: it is neither read nor pruned."""
     trainer(store, tmp_path, config(max_steps=4)).run()
