@@ -57,6 +57,16 @@ def test_without_weights(model: Path, tmp_path: Path) -> None:
         levt.load(tmp_path / "out", device="cpu")
 
 
+def test_weights_that_are_there_are_not_passed_over(model: Path, tmp_path: Path) -> None:
+    """Who asks for a copy without weights is told where there is one with them."""
+    whole = tmp_path / "whole"
+    convert_onnx(model, whole)
+    for folder in (whole, model):
+        with pytest.raises(ModelError, match="holds this model with its weights"):
+            convert_onnx(model, folder, "int8", weights=False)
+    assert not (whole / "onnx" / "int8").exists()
+
+
 def test_nothing_else_is_replaced(model: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.txt").write_text("mine")

@@ -52,9 +52,9 @@ class RollIn:
             problems.append(f"empty + complete must be at most 1, got {self.empty + self.complete}")
         raise_all(ConfigError, "roll-in", problems, hint=FLAGS)
 
-    def share_deleted(self, beta_share: float = 0.5) -> float:
+    def share_deleted(self) -> float:
         """Expected share of target tokens that become placeholders, for rows without a draft."""
-        return self.empty + (1 - self.empty - self.complete) * beta_share
+        return self.empty + (1 - self.empty - self.complete) / 2
 
     def spread_deleted(self) -> float:
         """Standard deviation of that share in one row."""
