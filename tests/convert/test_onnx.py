@@ -12,6 +12,7 @@ from levt.cli import main
 from levt.convert.onnx import convert_onnx
 from levt.engine.onnx_folder import inside
 from levt.errors import ModelError
+from levt.policy.folder import load_folder, save_folder
 from levt.policy.inspection import inspect_folder
 from tiny_models import save_tiny
 
@@ -47,6 +48,19 @@ def test_a_copy_is_a_whole_model(model: Path, tmp_path: Path) -> None:
 
 def test_into_the_model_itself(model: Path) -> None:
     assert convert_onnx(model, model).graphs.folder == inside(model, "float32")
+
+
+def test_a_model_with_graphs_can_be_saved_anew(model: Path) -> None:
+    """As by a training whose best model somebody has exported in its place: the graphs were those of the old one."""
+    convert_onnx(model, model)
+    found = load_folder(model)
+    save_folder(model, found.model, found.tokenizers, "a card")
+    assert not (model / "onnx").exists()
+    # But nothing that somebody put there goes.
+    convert_onnx(model, model)
+    (model / "onnx" / "notes.txt").write_text("mine")
+    with pytest.raises(ModelError, match="it holds onnx, which is no part of a model"):
+        save_folder(model, found.model, found.tokenizers, "a card")
 
 
 def test_without_weights(model: Path, tmp_path: Path) -> None:
