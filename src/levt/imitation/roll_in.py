@@ -73,8 +73,7 @@ def random_deletion(target: Ragged, config: RollIn, draw: np.random.Generator) -
     rate[kind < config.empty] = -1.0
     rate[kind >= 1 - config.complete] = 2.0
     kept: np.ndarray = draw.random(len(target.flat)) < rate[target.row]
-    ends = np.cumsum(target.lengths)
-    kept[ends - target.lengths] = kept[ends - 1] = True
+    kept[~target.inner] = True
     return kept
 
 
@@ -128,9 +127,7 @@ def hold_rows(
 def corrupt(target: Ragged, config: RollIn, vocabulary: int, draw: np.random.Generator) -> Ragged:
     """The target with tokens replaced by random ones, repeated from the left, or swapped with it (DAE)."""
     flat = target.flat.copy()
-    ends = np.cumsum(target.lengths)
-    inner = np.ones(len(flat), bool)
-    inner[ends - target.lengths] = inner[ends - 1] = False
+    inner = target.inner
     kind = draw.random(len(flat))
     third = config.noise / 3
     replaced = inner & (kind < third)
