@@ -258,6 +258,11 @@ def test_a_missing_term_goes_where_the_model_wants_to_insert() -> None:
     made = plan(Wish(source="x", draft="a dog runs", terms=("snow",)), (5,), BPE)
     [placed] = together([placing(made)], runner(policy, BPE))
     assert BPE.decode(placed.request.draft) == "a snow dog runs"
+    # Where nothing is to come, no term comes either, unless it has no other place.
+    for asked, expected in (({0: 0, 1: 0}, "a dog snow"), ({0: 0, 1: 0, 5: 0}, "a snow dog")):
+        made = plan(Wish(source="x", draft="a dog", terms=("snow",), insert_at=asked), (5,), BPE)
+        [placed] = together([placing(made)], runner(policy, BPE))
+        assert BPE.decode(placed.request.draft) == expected
     ordered = plan(Wish(source="x", draft="a dog runs", terms=("runs", "snow"), ordered=True), (5,), BPE)
     [placed] = together([placing(ordered)], runner(policy, BPE))
     assert BPE.decode(placed.request.draft) == "a dog runs snow"
