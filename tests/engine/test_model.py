@@ -331,3 +331,9 @@ def test_a_stream_of_pairs(kind: str) -> None:
     for wrong in ("ab", ("a",), ("a", "b", "c"), None):
         with pytest.raises(InputError, match="pairs of a source and a draft, got"):
             list(model.refine_stream(iter([wrong])))  # type: ignore[list-item]
+
+
+def test_one_step_is_one_iteration(model: levt.Model) -> None:
+    for wrong in ({"max_iterations": 5}, {"reread": True}):
+        with pytest.raises(ConfigError, match=f"one iteration and no more: it takes no {next(iter(wrong))}"):
+            model.edit_step(LINES[0], **wrong)

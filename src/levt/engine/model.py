@@ -102,6 +102,10 @@ class Model:
     def edit_step(self, source: str, draft: str = "", **settings: Any) -> Result:
         """Exactly one delete–insert–fill round, for an editor: ``result.trace.iterations[0]`` is the round."""
         self._is_levt("edit one step at a time")
+        if fixed := [name for name in ("max_iterations", "reread") if name in settings]:
+            raise ConfigError(
+                f"one step is one iteration and no more: it takes no {fixed[0]}", hint="model.refine does"
+            )
         result = self._answer(source, draft, {**settings, "max_iterations": 1, "reread": False})
         assert isinstance(result, Result)
         return result
