@@ -12,6 +12,7 @@ from levt.cli import main
 from levt.convert.onnx import convert_onnx
 from levt.engine.onnx_folder import inside
 from levt.errors import ModelError
+from levt.policy.folder import load_folder, save_folder
 from levt.policy.inspection import inspect_folder
 from tiny_models import save_tiny
 
@@ -49,12 +50,35 @@ def test_into_the_model_itself(model: Path) -> None:
     assert convert_onnx(model, model).graphs.folder == inside(model, "float32")
 
 
+def test_a_model_with_graphs_can_be_saved_anew(model: Path) -> None:
+    """As by a training whose best model somebody has exported in its place: the graphs were those of the old one."""
+    convert_onnx(model, model)
+    found = load_folder(model)
+    save_folder(model, found.model, found.tokenizers, "a card")
+    assert not (model / "onnx").exists()
+    # But nothing that somebody put there goes.
+    convert_onnx(model, model)
+    (model / "onnx" / "notes.txt").write_text("mine")
+    with pytest.raises(ModelError, match="it holds onnx, which is no part of a model"):
+        save_folder(model, found.model, found.tokenizers, "a card")
+
+
 def test_without_weights(model: Path, tmp_path: Path) -> None:
     expected = levt.load(model, device="cpu").translate(TEXT).text
     convert_onnx(model, tmp_path / "out", weights=False)
     assert levt.load(tmp_path / "out", engine="onnx").translate(TEXT).text == expected
     with pytest.raises(ModelError, match=r"model.safetensors: left out(.|\n)*--engine onnx"):
         levt.load(tmp_path / "out", device="cpu")
+
+
+def test_weights_that_are_there_are_not_passed_over(model: Path, tmp_path: Path) -> None:
+    """Who asks for a copy without weights is told where there is one with them."""
+    whole = tmp_path / "whole"
+    convert_onnx(model, whole)
+    for folder in (whole, model):
+        with pytest.raises(ModelError, match="holds this model with its weights"):
+            convert_onnx(model, folder, "int8", weights=False)
+    assert not (whole / "onnx" / "int8").exists()
 
 
 def test_nothing_else_is_replaced(model: Path, tmp_path: Path) -> None:

@@ -319,3 +319,21 @@ def test_the_public_surface() -> None:
         "import sys, levt; assert 'torch' not in sys.modules; levt.Options; assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("kind", ["levt", "post-editing"])
+def test_a_stream_of_pairs(kind: str) -> None:
+    """What refine says of each pair, in order, however the pairs come; what is no pair is said to be none."""
+    model = tiny(kind, seed=2, window=2)
+    pairs = [(text, draft) for text, draft in zip(TEXTS, reversed(TEXTS), strict=True) if text.strip()]
+    expected = [model.refine(text, draft=draft).text for text, draft in pairs]
+    assert [result.text for result in model.refine_stream(iter(pairs))] == expected
+    for wrong in ("ab", ("a",), ("a", "b", "c"), None):
+        with pytest.raises(InputError, match="pairs of a source and a draft, got"):
+            list(model.refine_stream(iter([wrong])))  # type: ignore[list-item]
+
+
+def test_one_step_is_one_iteration(model: levt.Model) -> None:
+    for wrong in ({"max_iterations": 5}, {"reread": True}):
+        with pytest.raises(ConfigError, match=f"one iteration and no more: it takes no {next(iter(wrong))}"):
+            model.edit_step(LINES[0], **wrong)

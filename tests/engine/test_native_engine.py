@@ -312,6 +312,18 @@ def test_policies_leave_early() -> None:
     assert [r.text for r in fast.translate(LINES[:5])] == [r.text for r in expected]
 
 
+def test_exits_can_be_raised_again() -> None:
+    """A tower stays as deep as it is, whatever was asked for before."""
+    plain = network("levt", 1, decoder_layers=3, sharing="none")
+    model = levt.Model(engine_of(plain)).leave_early(delete=1, token=1)
+    early = model.translate(LINES[:5])
+    again = model.leave_early(delete=3, token=3).translate(LINES[:5])
+    expected = levt.Model(TorchEngine(plain, TOKENIZERS)).translate(LINES[:5])
+    assert [r.text for r in again] == [r.text for r in expected] != [r.text for r in early]
+    with pytest.raises(ConfigError, match="between 1 and 3, got 4"):
+        model.leave_early(delete=4)
+
+
 def test_what_it_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = save_tiny(tmp_path / "model")
     with pytest.raises(ConfigError, match="runs on the CPU"):

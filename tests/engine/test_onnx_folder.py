@@ -10,10 +10,11 @@ pytest.importorskip("onnxruntime")
 pytest.importorskip("onnx")
 
 import levt
-from levt.engine.onnx_folder import KEPT, MANIFEST, cached, find_graphs, inside, write_graphs
+from levt.engine.onnx_folder import KEPT, cached, find_graphs, inside, write_graphs
 from levt.engine.onnx_sessions import allowed_cores, physical_cores, thread_count
 from levt.errors import ModelError
 from levt.policy.folder import open_folder
+from levt.policy.folder_config import MANIFEST
 from tiny_models import save_tiny
 
 

@@ -79,7 +79,10 @@ def test_what_is_left_to_the_model_may_be_anything() -> None:
     )
     free = Request(source=(5,), draft=(5, 6), open={1: 2})
     held = Request(source=(5,), draft=(5, 6), open={1: 2}, only={1: WORDS})
-    assert [outcome.tokens for outcome in run(greedy, [free, held])] == [(5, 8, 8, 6), (5, 8, 9, 6)]
+    outcomes = run(greedy, [free, held])
+    assert [outcome.rounds[0].script.fill for outcome in outcomes] == [(8, 8), (8, 9)]
+    # And it may be taken back, which a word may not.
+    assert [outcome.tokens for outcome in outcomes] == [(5, 6), (5, 8, 9, 6)]
 
 
 def test_what_cannot_be() -> None:

@@ -1,5 +1,6 @@
 """Algorithm 2 under policies that answer anything, and under ones whose every stop is known."""
 
+import math
 from random import Random
 from typing import Any
 
@@ -138,6 +139,48 @@ def test_repeated() -> None:
     outcome = run(loop, [Request(source=(5,), draft=(8,))])[0]
     assert (outcome.tokens, outcome.stopped) == ((7, 8), "repeated")
     assert (outcome.iterations, outcome.passes) == (2, 2 + 1 + 1)
+
+
+def test_asked_placeholders_are_no_repetition() -> None:
+    """What was opened because somebody asked, the model would not open again: it may take back what it wrote."""
+    quiet = Scripted(lambda r: [t == 7 for t in r], open_none, lambda r: [7] * len(r))
+    outcome = run(quiet, [Request(source=(5,), draft=(8,), open={0: 1})])[0]
+    assert [round_.script.fill for round_ in outcome.rounds] == [(7,), ()]
+    assert (outcome.tokens, outcome.stopped, outcome.iterations) == ((8,), "repeated", 3)
+    # From then on deletions that repeat end it as always.
+    loop = Scripted(lambda r: [t == 7 for t in r], lambda r: [1] + [0] * (len(r) - 2), lambda r: [7] * len(r))
+    outcome = run(loop, [Request(source=(5,), draft=(8,), open={0: 2})])[0]
+    assert (outcome.tokens, outcome.stopped, outcome.iterations) == ((7, 8), "repeated", 3)
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(tokens, min_size=1, max_size=4), st.integers(0, 10**6), st.integers(1, 3))
+def test_what_was_steered_ends_at_a_fixed_point_too(
+    drafts: list[tuple[int, ...]], seed: int, asked: int
+) -> None:
+    policy = Hostile(seed, broken=False)
+    source = (5, 6, 7, 8)
+    for i, outcome in enumerate(
+        run(policy, [Request(source=source, draft=d, open={0: asked}) for d in drafts])
+    ):
+        if outcome.stopped in ("unchanged", "repeated"):
+            again = run(policy, [Request(source=source, draft=outcome.tokens)], [i])[0]
+            assert again.tokens == outcome.tokens
+
+
+def test_probabilities_are_those_of_what_was_done() -> None:
+    """Forced or not: the policies keep everything and open nothing, each with the odds e⁵ : 1 (: 1 …)."""
+    quiet = Scripted(keep_all, open_none, lambda r: [7] * len(r), max_count=2)
+    request = Request(source=(5,) * 9, draft=(8, 9), drop=(True, False), open={1: 1, 2: 9})
+    first = run(quiet, [request])[0].rounds[0]
+    assert first.script.drop == (True, False)
+    assert first.script.counts == (1, 9)
+    e = math.exp(5)
+    assert [math.exp(p) for p in first.drop_logp] == pytest.approx([1 / (e + 1), e / (e + 1)])
+    # One more than the policy can open has no chance at all.
+    assert [math.exp(p) for p in first.counts_logp] == pytest.approx([1 / (e + 2), 0.0])
+    banned = run(quiet, [Request(source=(5,), draft=(8,), banned=((8,),))])[0].rounds[0]
+    assert [math.exp(p) for p in banned.drop_logp] == pytest.approx([1 / (e + 1)])
 
 
 def test_a_cycle_ends_at_the_state_that_was_reached_most_confidently() -> None:

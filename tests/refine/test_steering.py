@@ -219,7 +219,7 @@ def test_placeholders_open_at_a_place_of_the_text() -> None:
         ({"draft": "a dog", "keep": ("dog",), "drop": ("dog",)}, "'dog' must stay or appear, but 'dog' must go"),
         ({"terms": ("a dog",), "drop": ("dog",)}, "'a dog' must stay or appear, but 'dog' must go"),
         ({"draft": "a dog", "keep": ("a dog",), "drop": ((2, 4),)}, "'do' is crossed out, but overlaps 'a dog'"),
-        ({"draft": "a dog", "keep": ("a dog",), "insert_at": {2: 1}}, "inside a span that must stay whole"),
+        ({"draft": "a dog", "keep": ("a dog",), "insert_at": {2: 1}}, "'a dog' must stay whole, got a place inside it"),
         ({"terms": (" ",)}, "terms: a text must not be blank"),
         ({"insert_at": {3: 1}}, "insert_at: the draft has 0 characters, got the place 3"),
     ],
@@ -258,6 +258,11 @@ def test_a_missing_term_goes_where_the_model_wants_to_insert() -> None:
     made = plan(Wish(source="x", draft="a dog runs", terms=("snow",)), (5,), BPE)
     [placed] = together([placing(made)], runner(policy, BPE))
     assert BPE.decode(placed.request.draft) == "a snow dog runs"
+    # Where nothing is to come, no term comes either, unless it has no other place.
+    for asked, expected in (({0: 0, 1: 0}, "a dog snow"), ({0: 0, 1: 0, 5: 0}, "a snow dog")):
+        made = plan(Wish(source="x", draft="a dog", terms=("snow",), insert_at=asked), (5,), BPE)
+        [placed] = together([placing(made)], runner(policy, BPE))
+        assert BPE.decode(placed.request.draft) == expected
     ordered = plan(Wish(source="x", draft="a dog runs", terms=("runs", "snow"), ordered=True), (5,), BPE)
     [placed] = together([placing(ordered)], runner(policy, BPE))
     assert BPE.decode(placed.request.draft) == "a dog runs snow"

@@ -188,3 +188,14 @@ def test_bad_settings_are_refused(store: Path, tmp_path: Path, setting: dict[str
     assert kind == "ConfigError"
     assert message in said
     assert setting != {"sharding": "shard"} or "hint: --training.sharding replicate" in said
+
+
+def test_what_says_that_another_process_has_gone() -> None:
+    gone = [
+        RuntimeError("Read error [::1]:5828: Connection reset by peer"),
+        torch.distributed.DistNetworkError("x"),
+    ]
+    two = World(0, 2)
+    assert all(two.lost_in(error) for error in gone)
+    assert not two.lost_in(RuntimeError("shapes do not match"))
+    assert not any(World().lost_in(error) for error in gone)

@@ -2,6 +2,7 @@
 
 import pickle
 import shutil
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,10 @@ from test_parallel import close
 
 from levt.data.store import Store
 from levt.errors import ConfigError, ModelError
-from levt.training.checkpoint import checkpoint_path, checkpoints
+from levt.training.checkpoint import Record, Standing, checkpoint_path, checkpoints
 from levt.training.loop import Trainer
-from levt.training.sharded_checkpoint import storage
+from levt.training.parallel import World
+from levt.training.sharded_checkpoint import CheckpointFailed, ShardedWriter, storage
 from warm_processes import Found, together
 
 SETTINGS = {"micro_batches": 12, "tokens": 64, "ema": 0.9, "save_every": 2}
@@ -166,3 +168,22 @@ def test_damage_is_named(store: Path, half: Path, tmp_path: Path, damage: str) -
     with pytest.raises(ModelError, match="step-00000002 is damaged") as caught:
         going_on(store, folder)
     assert "resumes from the checkpoint before it" in str(caught.value)
+
+
+def test_a_part_that_cannot_be_written(tmp_path: Path) -> None:
+    """What went wrong in the background is said when the next one begins, or at the end; nothing gets a name."""
+    writer = object.__new__(ShardedWriter)
+    writer.world, written = World(), Future[None]()
+    written.set_exception(OSError("No space left on device"))
+    folder = checkpoint_path(tmp_path, 8)
+    writer.pending = Future()
+    with pytest.raises(CheckpointFailed, match="could not be written: No space left on device") as caught:
+        writer._finish(
+            written, folder.with_name(".part"), folder, Record(standing=Standing(), identity={}), list
+        )
+    assert "room on the disk" in str(caught.value)
+    writer.pending.set_exception(caught.value)
+    with pytest.raises(CheckpointFailed):
+        writer.wait()
+    writer.wait()
+    assert not checkpoints(tmp_path)

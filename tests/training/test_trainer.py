@@ -1,6 +1,7 @@
 """The training loop: stopping and going on is as if nothing had been, the best is kept, every end is clean."""
 
 import re
+import shutil
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -9,14 +10,16 @@ from typing import Any
 
 import pytest
 import torch
-from small_runs import Saved, config, copy_store, same, trainer, weights
+from small_runs import Saved, config, copy_store, lessons, network, same, trainer, weights
 from torch import nn
 
 from levt.data.store import Store
-from levt.errors import ModelError
+from levt.errors import ConfigError, ModelError
 from levt.training.checkpoint import checkpoint_path, checkpoints, read_checkpoint
+from levt.training.config import MOST_SEED
 from levt.training.log import read_log
 from levt.training.loop import Trainer, TrainingFailed, Validation
+from levt.training.stepper import Stepper
 
 
 @pytest.fixture(scope="module")
@@ -366,3 +369,91 @@ def test_it_learns(store: Store, tmp_path: Path) -> None:
         run.run()
         found = losses(tmp_path / kind)
         assert sum(found[-1][2:]) < 0.8 * sum(found[0][2:])
+
+
+def test_a_run_that_goes_on_remembers_how_good_the_mean_was(store: Store, tmp_path: Path) -> None:
+    def run(max_steps: int, *scores: float) -> list[float]:
+        """The scores of what was saved, where the validations of a run give these."""
+        coming, save = iter(scores), Saved()
+        validation = Validation(lambda _: next(coming), "score")
+        trainer(
+            store, tmp_path, config(max_steps=max_steps, average=2), validation=validation, save=save
+        ).run()
+        return [note["score"] for note in save.notes]
+
+    assert run(8, 1.0, 2.0, 9.0) == [1.0, 2.0, 9.0]
+    checkpoint = checkpoint_path(tmp_path, 8)
+    assert sorted(path.name for path in checkpoint.iterdir()) == ["state.json", "weights.safetensors"]
+    assert run(8, 9.0) == []  # it was over: the mean is judged again
+    assert run(12, 5.0, 3.0) == []
+    assert run(16, 6.0, 9.5) == [9.5]
+
+
+def test_a_copied_checkpoint_is_left_alone(store: Store, tmp_path: Path) -> None:
+    """Somebody keeps a copy under another name beside the checkpoints: it is neither read nor pruned."""
+    trainer(store, tmp_path, config(max_steps=4)).run()
+    [last] = checkpoints(tmp_path)
+    copies = [last.with_name(last.name + end) for end in ("-copy", ".bak")]
+    for copy in copies:
+        shutil.copytree(last, copy)
+    run = trainer(store, tmp_path, config(max_steps=12, keep=1))
+    assert run.standing.step == 4
+    run.run()
+    assert checkpoints(tmp_path) == [checkpoint_path(tmp_path, 12)]
+    assert all(copy.is_dir() for copy in copies)
+
+
+def test_every_seed_that_is_allowed_can_be_used(store: Store, tmp_path: Path) -> None:
+    assert trainer(store, tmp_path, config(max_steps=1, seed=MOST_SEED)).run().step == 1
+    with pytest.raises(ConfigError, match=f"seed must be at most {MOST_SEED}, got {MOST_SEED + 1}"):
+        config(seed=MOST_SEED + 1)
+
+
+def captures(run: Trainer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the run replay steps as on a GPU, where capturing draws random numbers before the first replay."""
+
+    def captured_learn(stepper: Stepper) -> SimpleNamespace:
+        torch.rand(7)
+        stepper._update = SimpleNamespace(replay=stepper.weights.step)  # type: ignore[assignment]
+        return SimpleNamespace(replay=stepper.learn)
+
+    monkeypatch.setattr(Stepper, "_captured_learn", captured_learn)
+    original = Stepper.__init__
+
+    def made(stepper: Stepper, *arguments: Any) -> None:
+        original(stepper, *arguments)
+        stepper.capture = True
+
+    monkeypatch.setattr(Stepper, "__init__", made)
+    run.run()
+    monkeypatch.undo()
+
+
+def test_a_captured_run_draws_the_same_when_it_goes_on(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = trainer(store, tmp_path / "whole", config())
+    captures(whole, monkeypatch)
+    captures(trainer(store, tmp_path / "parts", config(max_steps=4)), monkeypatch)
+    rest = trainer(store, tmp_path / "parts", config())
+    assert rest.standing.step == 4
+    captures(rest, monkeypatch)
+    assert same(weights(whole), weights(rest))
+
+
+@pytest.mark.gpu
+def test_on_a_gpu_too(store: Store, tmp_path: Path) -> None:
+    """The first losses behind a stop: other dropout or other samples would change them by far more than rounding."""
+    for folder, max_steps in (("whole", 6), ("parts", 4), ("parts", 6)):
+        model = network("levt")
+        training = config(max_steps=max_steps, precision="fp32", compile=False)
+        Trainer(
+            model,
+            lessons(store, model, training.tokens),
+            training,
+            tmp_path / folder,
+            save=Saved(),
+            device="cuda",
+        ).run()
+    whole, parts = losses(tmp_path / "whole"), losses(tmp_path / "parts")
+    assert parts[4] == pytest.approx(whole[4], rel=1e-3)

@@ -37,6 +37,11 @@ def convert_onnx(
     Without ``weights`` the copy has graphs only, and only the ONNX engines can run it.
     """
     if same_model(folder, model):
+        if not weights and (folder / WEIGHTS).exists():
+            raise ModelError(
+                f"{folder} holds this model with its weights, which are not removed",
+                hint="choose another folder for a copy without them",
+            )
         graphs = write_graphs(inside(folder, precision), model, precision)
     else:
         refuse_strangers(folder)

@@ -13,7 +13,9 @@ class Iteration:
     """One delete–insert–fill round, with the probabilities the policy gave to what was decided.
 
     A probability is that of the decision taken: of keeping where a token was kept, of the count that was
-    opened, of the token that was filled in. ``None`` where nobody computed them.
+    opened (of the one that was wanted, where the longest state allowed cut it), of the token that was filled in.
+    Whoever decided: what a person forced has the probability that the policy gave to it. ``None`` where nobody
+    computed them.
     """
 
     script: EditScript

@@ -33,7 +33,7 @@ def leave_early(network: nn.Module, exits: Mapping[str, int]) -> None:
         ConfigError,
         "early exit",
         problems,
-        hint="a depth counts layers of the decoder; what is left out goes through all",
+        hint="a depth counts layers of the decoder; what is left out stays as it is",
     )
     settings: dict[str, Any] = {f"{policy}_exit": depth for policy, depth in exits.items()}
     network.config = replace(network.config, **settings)

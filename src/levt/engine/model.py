@@ -19,7 +19,7 @@ from levt.engine.exits import leave_early
 from levt.engine.refining import Rerank, prepare, refine_jobs
 from levt.engine.result import Result
 from levt.engine.scoring import score_texts
-from levt.engine.settings import STEERING, numbered, taken, texts_of, wishes_of
+from levt.engine.settings import STEERING, numbered, pair_of, taken, texts_of, wishes_of
 from levt.engine.writing import AnyOptions, prepare_search, search_tasks
 from levt.errors import ConfigError, InputError, LevtError
 from levt.policy.hub import resolve
@@ -102,6 +102,10 @@ class Model:
     def edit_step(self, source: str, draft: str = "", **settings: Any) -> Result:
         """Exactly one delete–insert–fill round, for an editor: ``result.trace.iterations[0]`` is the round."""
         self._is_levt("edit one step at a time")
+        if fixed := [name for name in ("max_iterations", "reread") if name in settings]:
+            raise ConfigError(
+                f"one step is one iteration and no more: it takes no {fixed[0]}", hint="model.refine does"
+            )
         result = self._answer(source, draft, {**settings, "max_iterations": 1, "reread": False})
         assert isinstance(result, Result)
         return result
@@ -122,10 +126,11 @@ class Model:
         """The same for pairs of a source and a draft."""
         self._can_refine()
         if self.kind != "levt":
-            return self._search(pairs, taken(options_of(self.kind), settings, kind=self.kind))
+            return self._search(map(pair_of, pairs), taken(options_of(self.kind), settings, kind=self.kind))
         rerank = self._rerank(settings.pop("teacher", None), settings.pop("candidates", None))
         pattern = wishes_of([""], [""], settings, single=True)[0]
-        return self._refine((replace(pattern, source=text, draft=draft) for text, draft in pairs), rerank)
+        given = map(pair_of, pairs)
+        return self._refine((replace(pattern, source=text, draft=draft) for text, draft in given), rerank)
 
     def run(
         self, wishes: Iterable[Wish], *, teacher: "Model | None" = None, candidates: Candidates | None = None

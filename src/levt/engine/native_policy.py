@@ -67,9 +67,8 @@ class NativePolicy(nn.Module):
     @property
     def towers(self) -> dict[Policy, Depth]:
         """The tower on which each policy stands."""
-        depths = self.config.depths.items()
-        found = {policy: Depth("_".join(group), depth) for group, depth in depths for policy in group}
-        return {policy: found[policy] for policy in POLICIES}
+        names = self.packed.tower_of
+        return {policy: Depth(names[policy], len(self.packed.memory[names[policy]])) for policy in POLICIES}
 
     def read(self, sources: Sequence[Tokens]) -> NativeMemory:
         """Read sources without boundaries."""

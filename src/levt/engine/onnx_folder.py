@@ -19,12 +19,11 @@ from levt.engine.onnx_network import check_kind, write_network
 from levt.errors import ConfigError, ModelError, raise_all
 from levt.policy.atomic import whole_folder
 from levt.policy.folder import load_folder, open_folder
-from levt.policy.folder_config import WEIGHTS, FolderConfig
+from levt.policy.folder_config import GRAPHS, MANIFEST, WEIGHTS, FolderConfig
 from levt.policy.weights import sha256
 
 FORMAT = 1
 """Version of the graphs: it grows whenever the same network would give others, so that old ones are not used."""
-INSIDE, MANIFEST = "onnx", "graphs.json"
 KEPT = 8
 """Models whose graphs the cache holds; those used longest ago make room."""
 
@@ -75,7 +74,7 @@ class Graphs:
 
 def inside(model: Path, precision: PrecisionName) -> Path:
     """Where a model folder has its graphs."""
-    return model / INSIDE / precision
+    return model / GRAPHS / precision
 
 
 def precision_named(name: str) -> PrecisionName:

@@ -60,6 +60,20 @@ def texts_of(given: Any) -> list[str]:
     return [checked_text(text) for text in given]
 
 
+def pair_of(given: Any) -> tuple[str, str]:
+    """A source and a draft; a text of two characters is a pair too, and nobody means that.
+
+    >>> pair_of(["A dog.", "Ein Hund."])
+    ('A dog.', 'Ein Hund.')
+    """
+    if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 2:
+        raise InputError(
+            f"there must be pairs of a source and a draft, got {given!r}", hint="[(source, draft), …]"
+        )
+    source, draft = given
+    return source, draft
+
+
 def per_text(name: str, value: Any, texts: int) -> list[Any]:
     """Steering for many texts: one entry for each, or none at all."""
     if isinstance(value, str) or not isinstance(value, Sequence) or (value and isinstance(value[0], str)):

@@ -130,7 +130,7 @@ class DenoisingLessons(Lessons):
     def make(self, rows: np.ndarray, draw: np.random.Generator) -> tuple[Arrays, np.ndarray]:
         """Spread each source, corrupt each target, and choose what the second decoder reads."""
         source, target, budget = self.rows_of("source", rows), self.rows_of("target", rows), self.budget
-        inner = (target.places > 0) & (target.places <= (target.lengths - 2)[target.row])
+        inner = target.inner
         noised = draw.random(len(target.lengths)) < self.config.denoising
         corrupted = corrupt(target, self.noise, self.vocabulary, draw)
         flat = {

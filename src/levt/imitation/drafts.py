@@ -94,8 +94,7 @@ def noisy(target: Ragged, config: Drafts, draw: np.random.Generator) -> Ragged:
     """Every row with its own rate of slips."""
     b = len(target.lengths)
     rate = draw.random(b) * config.noise
-    flat, row, place = target.flat.copy(), target.row, target.places
-    inner = (place > 0) & (place < target.lengths[row] - 1)
+    flat, row, inner = target.flat.copy(), target.row, target.inner
     slip = draw.random(len(flat)) / np.maximum(rate[row], 1e-9)
     missing, double, wrong = slip < 1 / 3, (slip >= 1 / 3) & (slip < 2 / 3), (slip >= 2 / 3) & (slip < 1)
     # Words are of several tokens, so a slip often takes the next one along.

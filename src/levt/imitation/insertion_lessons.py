@@ -146,9 +146,8 @@ class InsertionLessons(Lessons):
     def make(self, rows: np.ndarray, draw: np.random.Generator) -> tuple[Arrays, np.ndarray]:
         """Keep a random part of each target."""
         source, target, shape = self.rows_of("source", rows), self.rows_of("target", rows), self.shape
-        inner = (target.places > 0) & (target.places <= (target.lengths - 2)[target.row])
         kept = random_deletion(target, self.roll_in, draw)
-        hold_to(kept, inner, len(target.flat) - shape.kept, shape.holes, draw)
+        hold_to(kept, target.inner, len(target.flat) - shape.kept, shape.holes, draw)
         state, gaps, gap, tokens, weights = gap_lesson(target, kept, self.config)
         most = shape.holes + shape.kept
         lesson: Arrays = {

@@ -107,10 +107,6 @@ def make_lesson(
     The states of ``repaired`` rows are always those of their drafts (α = β = 1).
     """
     b = len(target.lengths)
-    ends = np.cumsum(target.lengths)
-    inner = np.ones(len(target.flat), bool)
-    inner[ends - target.lengths] = inner[ends - 1] = False
-
     # Learning to insert: which target tokens stay (Eq. 5).
     kept = random_deletion(target, roll_in, draw)
     has_draft = np.zeros(b, bool) if draft is None else draft.lengths > 2
@@ -119,7 +115,7 @@ def make_lesson(
         u[repaired] = v[repaired] = -1.0
     if draft is not None:
         draft_deletion(target, draft, np.flatnonzero(has_draft & (u < roll_in.beta)), kept)
-    hold_to(kept, inner, len(target.flat) - shape.kept, shape.holes, draw)
+    hold_to(kept, target.inner, len(target.flat) - shape.kept, shape.holes, draw)
     y_ins = target.keep(kept)
     holes = Ragged(np.where(kept, target.flat, PLH), target.lengths)
 

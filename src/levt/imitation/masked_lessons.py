@@ -45,8 +45,7 @@ def random_masks(target: Ragged, draw: np.random.Generator) -> Bool[np.ndarray, 
     inner = target.lengths - 2
     count = np.where(inner > 0, 1 + np.floor(draw.random(len(inner)) * inner), 0)
     key = draw.random(len(target.flat))
-    ends = np.cumsum(target.lengths)
-    key[ends - target.lengths] = key[ends - 1] = 2.0
+    key[~target.inner] = 2.0
     rank = np.empty(len(key), np.int64)
     # Sorted by row, then by chance: the place in the row is the rank.
     rank[np.lexsort((key, target.row))] = target.places

@@ -32,6 +32,18 @@ class Ragged:
         places: np.ndarray = np.arange(len(self.flat)) - self.begins[self.row]
         return places
 
+    @property
+    def inner(self) -> Bool[np.ndarray, "t"]:
+        """True on the values between the boundaries, in rows that have them.
+
+        >>> Ragged(np.array([1, 7, 2, 1, 2]), np.array([3, 2])).inner.tolist()
+        [False, True, False, False, False]
+        """
+        ends = np.cumsum(self.lengths)
+        inner = np.ones(len(self.flat), bool)
+        inner[ends - self.lengths] = inner[ends - 1] = False
+        return inner
+
     def bounded(self) -> "Ragged":
         """The rows between ``<s>`` and ``</s>``.
 

@@ -52,9 +52,9 @@ class RollIn:
             problems.append(f"empty + complete must be at most 1, got {self.empty + self.complete}")
         raise_all(ConfigError, "roll-in", problems, hint=FLAGS)
 
-    def share_deleted(self, beta_share: float = 0.5) -> float:
+    def share_deleted(self) -> float:
         """Expected share of target tokens that become placeholders, for rows without a draft."""
-        return self.empty + (1 - self.empty - self.complete) * beta_share
+        return self.empty + (1 - self.empty - self.complete) / 2
 
     def spread_deleted(self) -> float:
         """Standard deviation of that share in one row."""
@@ -73,8 +73,7 @@ def random_deletion(target: Ragged, config: RollIn, draw: np.random.Generator) -
     rate[kind < config.empty] = -1.0
     rate[kind >= 1 - config.complete] = 2.0
     kept: np.ndarray = draw.random(len(target.flat)) < rate[target.row]
-    ends = np.cumsum(target.lengths)
-    kept[ends - target.lengths] = kept[ends - 1] = True
+    kept[~target.inner] = True
     return kept
 
 
@@ -128,9 +127,7 @@ def hold_rows(
 def corrupt(target: Ragged, config: RollIn, vocabulary: int, draw: np.random.Generator) -> Ragged:
     """The target with tokens replaced by random ones, repeated from the left, or swapped with it (DAE)."""
     flat = target.flat.copy()
-    ends = np.cumsum(target.lengths)
-    inner = np.ones(len(flat), bool)
-    inner[ends - target.lengths] = inner[ends - 1] = False
+    inner = target.inner
     kind = draw.random(len(flat))
     third = config.noise / 3
     replaced = inner & (kind < third)

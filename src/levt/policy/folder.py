@@ -25,6 +25,8 @@ from levt.policy.folder_config import (
     CONFIG,
     DAMAGED,
     FILES,
+    GRAPHS,
+    MANIFEST,
     SOURCE_TOKENIZER,
     TOKENIZER,
     WEIGHTS,
@@ -197,7 +199,7 @@ def damaged_files(folder: Path, config: FolderConfig, *, verify: bool) -> dict[s
 
 def has_graphs_only(folder: Path) -> bool:
     """Whether a model was exported without its weights, as by ``levt convert onnx --no-weights``."""
-    return (folder / "onnx").is_dir() and not (folder / WEIGHTS).exists()
+    return (folder / GRAPHS).is_dir() and not (folder / WEIGHTS).exists()
 
 
 def read_tokenizers(folder: Path, config: FolderConfig) -> Tokenizers:
@@ -224,17 +226,22 @@ def vocabulary_problems(config: ModelConfig, tokenizers: Tokenizers) -> list[str
 
 
 def refuse_strangers(folder: Path) -> None:
-    """Refuse to replace what is not a model folder, or holds more than a model."""
+    """Refuse to replace what is not a model folder, or holds more than a model; graphs are made from it, and go."""
     if not folder.exists():
         return
     if not folder.is_dir():
         raise ModelError(f"{folder} is a file, and a model is a folder", hint="choose another folder")
-    strangers = sorted(p.name for p in folder.iterdir() if p.name not in FILES)
+    strangers = sorted(p.name for p in folder.iterdir() if p.name not in FILES and not _graphs(p))
     if strangers:
         raise ModelError(
             f"{folder} cannot be replaced: it holds {', '.join(strangers[:5])}, which is no part of a model",
             hint="choose another folder",
         )
+
+
+def _graphs(path: Path) -> bool:
+    """Whether a path of a model folder is that of its graphs, and holds nothing else."""
+    return path.name == GRAPHS and path.is_dir() and all((p / MANIFEST).is_file() for p in path.iterdir())
 
 
 @contextlib.contextmanager

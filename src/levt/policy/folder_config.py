@@ -18,6 +18,9 @@ TOKENIZER, SOURCE_TOKENIZER = "tokenizer.json", "source_tokenizer.json"
 FILES = (CONFIG, WEIGHTS, TOKENIZER, SOURCE_TOKENIZER, CARD)
 """All that a model folder may need; the second tokenizer only where vocabularies are separate."""
 
+GRAPHS, MANIFEST = "onnx", "graphs.json"
+"""Where graphs of the model may lie, a folder for each precision, and the file that says so in each."""
+
 DAMAGED = "the folder is damaged or was changed by hand: copy or download it again"
 """What to do about files that are not as they were written."""
 

@@ -14,14 +14,19 @@ from levt.text.specials import SPECIALS
 
 
 def decide_drop(
-    logits: Float[Tensor, "b n 2"], state: State, min_edit: Float[Tensor, "b"]
+    logits: Float[Tensor, "b n 2"],
+    state: State,
+    min_edit: Float[Tensor, "b"],
+    forced: Bool[Tensor, "b n"] | None = None,
 ) -> tuple[Bool[Tensor, "b n"], Float[Tensor, "b n"]]:
     """d̂: delete a token where π_del(1) > (1 + min_edit) / 2; never a boundary, never a locked token.
 
-    With min_edit = 0 this is the argmax, a tie keeping the token; with 1 nothing is ever deleted.
+    With min_edit = 0 this is the argmax, a tie keeping the token; with 1 nothing is ever deleted. What is
+    ``forced`` goes whatever the policy says, with the probability that it gives to that.
     """
     odds = (logits[..., 1] - logits[..., 0]).float()
     drop = (odds > _odds(min_edit).unsqueeze(1)) & state.inner & ~state.locked
+    drop = drop if forced is None else drop | forced
     return drop, F.logsigmoid(torch.where(drop, odds, -odds))  # finite, however unlikely
 
 
@@ -43,7 +48,18 @@ def decide_counts(
     # At 0 the argmax decides alone: rounding in the sum must not overrule it.
     bold = (odds > _odds(min_edit).unsqueeze(1)) | min_edit.eq(0).unsqueeze(1)
     counts = torch.where(bold & state.gaps, counts, 0).minimum(max_count.unsqueeze(1))
-    return counts, logits.log_softmax(-1).gather(-1, counts.unsqueeze(-1)).squeeze(-1)
+    return counts, count_logp(logits, counts)
+
+
+def count_logp(logits: Float[Tensor, "b g k"], counts: Int[Tensor, "b g"]) -> Float[Tensor, "b g"]:
+    """Log-probabilities of counts, whoever chose them; −∞ for more than the policy can open.
+
+    >>> count_logp(torch.zeros(1, 2, 2), torch.tensor([[1, 2]])).exp().tolist()
+    [[0.5, 0.0]]
+    """
+    most = logits.shape[-1] - 1
+    found = logits.float().log_softmax(-1).gather(-1, counts.clamp(max=most).unsqueeze(-1)).squeeze(-1)
+    return found.masked_fill(counts > most, float("-inf"))
 
 
 def decide_fill(

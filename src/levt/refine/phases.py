@@ -9,7 +9,7 @@ from torch import Tensor
 
 from levt.edits.script import EditScript
 from levt.edits.state import State, delete, fill, fit, insert
-from levt.refine.decide import decide_counts, decide_drop, decide_fill
+from levt.refine.decide import count_logp, decide_counts, decide_drop, decide_fill
 from levt.refine.guidance import Guidance
 from levt.refine.words import chosen_words, places_of_words
 
@@ -96,10 +96,9 @@ def delete_phase(policy: Policy, memory: Memory, state: State, guidance: Guidanc
     """Delete tokens; a batch of empty states asks no policy."""
     forced = guidance.forced_drop(state) & state.inner & ~state.locked
     if state.y.shape[1] > 2:
-        drop, logp = decide_drop(policy.delete(memory, state.y), state, guidance.min_edit)
+        drop, logp = decide_drop(policy.delete(memory, state.y), state, guidance.min_edit, forced)
     else:
         drop, logp = forced, torch.zeros(state.y.shape, device=state.y.device)
-    drop = drop | forced
     own = state.inner & ~state.locked & ~forced
     return Deletion(state, delete(state, drop), drop, logp, own)
 
@@ -107,11 +106,14 @@ def delete_phase(policy: Policy, memory: Memory, state: State, guidance: Guidanc
 def insert_phase(policy: Policy, memory: Memory, deletion: Deletion, guidance: Guidance) -> Insertion:
     """Open placeholders and fill them; rows without any skip the token policy."""
     after = deletion.after.narrow(int(deletion.after.lengths.max()))
+    scores = policy.placeholder(memory, after.y)
     counts, counts_logp = decide_counts(
-        policy.placeholder(memory, after.y), after, guidance.empty_gap_penalty, guidance.min_edit, guidance.max_count
-    )  # fmt: skip
+        scores, after, guidance.empty_gap_penalty, guidance.min_edit, guidance.max_count
+    )
     asked = guidance.forced_counts(deletion.before, deletion.drop)[:, : counts.shape[1]]
     counts = fit(after, torch.where(asked >= 0, asked, counts), guidance.limit)
+    if guidance.open is not None:
+        counts_logp = torch.where(asked >= 0, count_logp(scores, counts), counts_logp)
 
     wide = insert(after, counts, int((after.lengths + counts.sum(1)).max()))
     holes = wide.placeholders

@@ -112,7 +112,10 @@ def wants(outcome: Outcome) -> list[float]:
 
 
 def allowed_gaps(plan: Plan, number: int) -> list[int]:
-    """The gaps of a draft where a term may be put: none that is glued shut, and in order where that counts."""
+    """The gaps of a draft where a term may be put: none that is glued shut, and in order where that counts.
+
+    Where somebody asked for nothing, none is put if there is another gap.
+    """
     request = plan.request
     n = len(request.draft)
     gaps = [gap for gap in range(n + 1) if gap == n or not request.glued[gap]]
@@ -120,6 +123,7 @@ def allowed_gaps(plan: Plan, number: int) -> list[int]:
         low = max((i + 1 for i, owner in enumerate(plan.owners) if 0 <= owner < number), default=0)
         high = min((i for i, owner in enumerate(plan.owners) if owner > number), default=n)
         gaps = [gap for gap in gaps if low <= gap <= high]
+    gaps = [gap for gap in gaps if request.open.get(gap) != 0] or gaps
     if not gaps:
         raise InputError(
             f"term {number + 1} has no place between its neighbours, which must stay together",

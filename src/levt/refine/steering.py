@@ -57,6 +57,10 @@ def plan(wish: Wish, source: Tokens, tokenizer: Tokenizer) -> Plan:
     draft, before = encode_cut(
         tokenizer, text, [*(at for at, _ in asked), *(b for p in protected + gone for b in p)]
     )
+    for at, count in asked:
+        _refuse_opening(
+            at, [p for p in protected if count and before[p[0]] < before[at] < before[p[1]]], text
+        )
     locked, glued, drop = ([False] * len(draft) for _ in range(3))
     for start, end in protected:
         for i in range(before[start], before[end]):
@@ -230,6 +234,15 @@ class _Look:
     def with_space(self, place: Place) -> Place:
         """A place with the space before it: that is where its first token begins."""
         return self.before_space(place[0]), place[1]
+
+
+def _refuse_opening(at: int, torn: list[Place], text: str) -> None:
+    for start, end in torn:
+        raise InputError(
+            f"insert_at: {text[start:end].strip()!r} must stay whole, got a place inside it, "
+            f"behind {text[start:at].strip()!r}",
+            hint="open placeholders before or behind what must stay",
+        )
 
 
 def _refuse_conflicts(

@@ -10,7 +10,7 @@ Nothing else has a state: batches, lessons and what is random in a step are pure
 import json
 import shutil
 import zlib
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from levt.data.folder import sync_one
 from levt.errors import ModelError, reason
 from levt.policy.atomic import whole_folder
 from levt.training.feed import Position
@@ -60,9 +61,12 @@ class Record:
     """CRC-32 of each file of weights."""
 
     def write(self, folder: Path) -> None:
-        """Write it into the folder of a checkpoint."""
+        """Write it into the folder of a checkpoint; one that is there already is replaced in one step."""
         text = json.dumps({"version": VERSION, **asdict(self)}, indent=1) + "\n"
-        (folder / STATE).write_text(text, encoding="utf-8")
+        new = folder / f".{STATE}"
+        new.write_text(text, encoding="utf-8")
+        sync_one(new)
+        new.replace(folder / STATE)
 
     @classmethod
     def parse(cls, text: str) -> "Record":
@@ -133,6 +137,13 @@ def read_record(folder: Path, identity: dict[str, Any]) -> Record:
     return record
 
 
+def remember_best(folder: Path, standing: Standing, identity: dict[str, Any]) -> None:
+    """Note in a checkpoint that is there already what has become the best since."""
+    record = read_record(folder, identity)
+    best = {name: getattr(standing, name) for name in ("best", "best_step", "stale")}
+    replace(record, standing=replace(record.standing, **best)).write(folder)
+
+
 def verify(folder: Path, record: Record, part: slice = slice(None)) -> None:
     """Read the files of weights, or some of them, and compare their checksums: a flipped bit is no weight."""
     for name, known in sorted(record.sums.items())[part]:
@@ -170,8 +181,19 @@ def damaged(folder: Path, error: BaseException) -> ModelError:
 
 
 def checkpoints(run: Path) -> list[Path]:
-    """The checkpoints of a run, oldest first."""
-    return sorted(p for p in (run / "checkpoints").glob("step-*") if (p / STATE).is_file())
+    """The checkpoints of a run, oldest first; a copy that somebody made under a name of their own is none of them."""
+    found = {step_of(path): path for path in (run / "checkpoints").glob("step-*") if (path / STATE).is_file()}
+    return [path for step, path in sorted(found.items()) if step >= 0]
+
+
+def step_of(folder: Path) -> int:
+    """The step whose checkpoint lies there, by its name; -1 where it is not the name of one.
+
+    >>> step_of(Path("step-00001000")), step_of(Path("step-00001000-copy"))
+    (1000, -1)
+    """
+    number = folder.name.removeprefix("step-")
+    return int(number) if number.isdecimal() and len(number) >= 8 else -1
 
 
 def checkpoint_path(run: Path, step: int) -> Path:

@@ -5,6 +5,9 @@ from typing import Literal
 
 from levt.errors import FLAGS, ConfigError, raise_all, wrong_choices
 
+MOST_SEED = 2**32 - 1
+"""Seed, step and micro-batch together make a number of 64 bits."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingConfig:
@@ -79,6 +82,8 @@ class TrainingConfig:
             problems.append(f"learning_rate must be above 0 and below 1, got {self.learning_rate}")
         if self.max_minutes is not None and not self.max_minutes > 0:
             problems.append(f"max_minutes must be above 0, got {self.max_minutes}")
+        if self.seed > MOST_SEED:
+            problems.append(f"seed must be at most {MOST_SEED}, got {self.seed}")
         if self.micro_batches is not None and self.micro_batches < 1:
             problems.append(f"micro_batches must be at least 1, got {self.micro_batches}")
         if self.micro_batches is not None and self.accumulate > 1:

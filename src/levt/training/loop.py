@@ -20,7 +20,7 @@ from levt.data.batches import Batches
 from levt.data.order import Order
 from levt.errors import ConfigError, LevtError
 from levt.imitation.lessons import Lessons
-from levt.training.checkpoint import Standing, checkpoint_path, checkpoints
+from levt.training.checkpoint import Standing, checkpoint_path, checkpoints, remember_best, step_of
 from levt.training.config import TrainingConfig
 from levt.training.feed import Feed, Micro
 from levt.training.lock import FolderInUse, RunLock
@@ -139,7 +139,7 @@ class Trainer:
     def _resume(self) -> Standing:
         # The first says where the last checkpoint is: others may see an older folder over the network.
         found = checkpoints(self.folder) if self.world.first else []
-        step = float(found[-1].name.removeprefix("step-")) if found else -1.0
+        step = float(step_of(found[-1])) if found else -1.0
         step = self.world.sum(torch.tensor([step if self.world.first else 0.0], dtype=torch.float64)).item()
         if step < 0:
             return Standing()
@@ -317,7 +317,11 @@ class Trainer:
                 mean.add_(part)
         for mean, part in zip(total, self.weights.masters(), strict=True):
             part.copy_(mean / len(last))
+        before = self.standing.best
         self._validate(log, f", mean of {len(last)} checkpoints", averaged=False)
+        if self.world.first and self.standing.best != before:
+            # A run that is given more steps must not put something worse in its place.
+            remember_best(last[-1], self.standing, self.identity)
 
     def _write(self) -> None:
         self.saver.write(replace(self.standing, seconds=self.seconds), self.identity)

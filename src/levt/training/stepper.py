@@ -61,8 +61,15 @@ class Stepper:
             # What is random depends on the number of the step and the place of the micro-batch in it alone, so
             # a resumed run draws the same, and so do several processes that share the micro-batches of one.
             place = i * self.world.size + self.world.rank
-            torch.manual_seed((self.config.seed * 1_000_003 + number) * 4096 + place)
+            seed = (self.config.seed * 1_000_003 + number) * 4096 + place
+            torch.manual_seed(seed)
             self.buffer.copy_(micro.buffer, non_blocking=True)
+            if self.capture and self._learn is None:
+                self._learn = self._captured_learn()
+                if number > 1:
+                    # The warm-up has drawn: a run that goes on must draw what it would have drawn without a stop.
+                    # (With a first step no run goes on; it draws behind the warm-up, as it always has.)
+                    torch.manual_seed(seed)
             self._run_learn()
         self.weights.reduce(self.world)
         self._run_update()
@@ -85,12 +92,9 @@ class Stepper:
         return sums
 
     def _run_learn(self) -> None:
-        if not self.capture:
+        if self._learn is None:
             self.learn()
-        elif self._learn is not None:
-            self._learn.replay()
         else:
-            self._learn = self._captured_learn()
             self._learn.replay()
 
     def _run_update(self) -> None:
