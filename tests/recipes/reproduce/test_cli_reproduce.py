@@ -27,7 +27,12 @@ def test_a_dry_run_prints_the_plan_and_does_nothing(
     assert said[0].startswith("toy-translation ")
     steps = len(said) - 1
     assert said[-1].startswith(f"{steps} of {steps} steps to do, about ")
+    assert "fit" not in said[-1]
     assert list(tmp_path.iterdir()) == []
+    levt("sharing", "--scale", "toy", "--dry-run", "--budget-minutes", "0.15", "--parallel", "2")
+    said = capsys.readouterr().out.splitlines()
+    assert "with 2 at a time" in said[-1]
+    assert "do not fit into 9 s, such as en-de." in said[-1]
 
 
 def test_a_budget_stops_before_what_does_not_fit_and_says_how_to_go_on(

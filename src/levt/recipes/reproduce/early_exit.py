@@ -51,6 +51,7 @@ def goal(setting: Setting) -> Step:
     return Step(
         label="early-exit",
         run=report,
+        light=True,
         inputs={**with_grounds(scores), "latency": latency, "corpus": made.corpus},
         config={
             "title": made.task.title,

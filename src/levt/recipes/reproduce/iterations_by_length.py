@@ -49,6 +49,7 @@ def goal(setting: Setting) -> Step:
     return Step(
         label="iterations-by-length",
         run=report,
+        light=True,
         version=2,
         inputs={"outputs": outputs},
         config={
