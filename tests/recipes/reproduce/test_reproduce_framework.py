@@ -242,6 +242,20 @@ def test_what_is_packed_is_enough_to_go_on(tmp_path: Path) -> None:
         pack(Workplace(work), tmp_path / "packed.zip", *rest)
 
 
+def test_what_a_teacher_wrote_is_packed_before_a_model(tmp_path: Path) -> None:
+    """It is quickly written, but not without the teacher, and another one would write something else."""
+    diary, work = tmp_path / "diary", tmp_path / "work"
+    distilled = step(diary, "distilled", {"x": step(diary, "teacher", seconds=60.0)}, seconds=10.0)
+    model = step(diary, "model", seconds=50.0)
+    goal = step(diary, "goal", {"x": distilled, "y": model})
+    run_chain([distilled, model], Workplace(work), Quiet())
+    for one in (distilled, model):
+        (Workplace(work).place(one) / "data").write_bytes(bytes(SMALL + 1))
+    taken = {path.parent.name.split("-")[0] for path in needed(Workplace(work), goal, most=SMALL + 9999.0)
+             if path.name == "data"}  # fmt: skip
+    assert taken == {"distilled"}
+
+
 def test_packages_of_every_metric_are_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, str | None]] = []
     monkeypatch.setattr(packages, "scorer", lambda name, tokenize=None: asked.append((name, tokenize)))
