@@ -109,8 +109,8 @@ def report(job: Job) -> None:
                 heading="BLEU by sharing",
                 text=f"{job.config['title']}. A policy that is not named has a decoder of its own: *none* has three, "
                 "*plh+tok* and *tok+del* have two, so more weights, but none of them more layers to pass. MaskT and "
-                "IT decode with one length, as the paper compares, all rivals with at most 10 iterations; five lengths are "
-                "decoded side by side, and a pass over all of them counts once. The rivals stand "
+                "IT decode with one length, as the paper compares, all rivals with at most 10 iterations; five lengths "
+                "are decoded side by side, and a pass over all of them counts once. The rivals stand "
                 "on our blocks and learn as long as LevT, but nothing of theirs beside the checkpoint was chosen on "
                 f"the dev set; the paper's numbers of IT and MaskT are their authors'. {job.config['conditions']} "
                 f"{SHOWN}",
