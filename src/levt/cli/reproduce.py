@@ -1,7 +1,9 @@
 """``levt reproduce``: a table or figure of the paper by one command."""
 
+import math
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -87,6 +89,8 @@ def reproduce(
         scale=scale, data=data, seeds=1 if seeds is None else seeds, close_calls=close_calls, tasks=tasks
     )
     goals, place = [one.goal(setting) for one in chosen], Workplace(work)
+    # Every model once before any is trained again: where time is short, pages of one seed can be made.
+    once = [one.goal(replace(setting, seeds=1, close_calls=1)) for one in chosen]
     check_files(*goals, hint=LAYOUT[scale])
     if pack is not None:
         count = write_pack(place, pack, *goals, most=pack_mib * 2**20)
@@ -99,11 +103,12 @@ def reproduce(
             raise
         print(f"steps that need it will be left: {error}", file=sys.stderr)
     if dry_run:
-        print_plan(goals, place, parallel, budget_minutes)
+        print_plan(goals, place, parallel, budget_minutes, once)
         return
     with View(bars=parallel > 1) as view:
         outcome = run_chain(
-            goals, place, view, parallel=parallel, minutes=budget_minutes, failed=view.failed if keep_going else None
+            goals, place, view, parallel=parallel, minutes=budget_minutes, failed=view.failed if keep_going else None,
+            first=once,
         )  # fmt: skip
     for one, goal in zip(chosen, goals, strict=True):
         if not place.pending(goal):
@@ -119,7 +124,11 @@ def reproduce(
 
 
 def print_plan(
-    goals: "Sequence[Step]", work: "Workplace", parallel: int, minutes: float | None = None
+    goals: "Sequence[Step]",
+    work: "Workplace",
+    parallel: int,
+    minutes: float | None = None,
+    first: "Sequence[Step]" = (),
 ) -> None:
     """The steps of some chains, which of them are to be done, and how long that will take; or what fits into a time."""
     from levt.recipes.reproduce.framework.schedule import forecast
@@ -137,7 +146,8 @@ def print_plan(
         print(f"{step.label:<{width}}  {step.digest}  {state:>10}{note}")
     total = sum(step.seconds for step in to_do)
     said = f"{len(pending)} of {len(steps)} steps to do, about {_clock(total)} one after the other"
-    thought = forecast(to_do, parallel, float("inf") if minutes is None else minutes)
+    sooner = {step.digest for step in chain(*first)}
+    thought = forecast(to_do, parallel, math.inf if minutes is None else minutes, first=sooner)
     if parallel > 1:
         said += f", {_clock(thought.seconds)} with {parallel} at a time"
     if minutes is not None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from levt.cli import main
+from levt.recipes.reproduce.framework.step import Step, chain
 
 
 def levt(*args: str) -> None:
@@ -120,3 +121,23 @@ def test_who_keeps_going_is_only_warned_of_a_missing_package(
     said = capsys.readouterr().err
     assert "steps that need it will be left" in said
     assert "8 steps are left" in said
+
+
+def test_every_model_is_trained_once_before_any_is_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """So that pages of one seed can be made where the time is over before those of more."""
+    from levt.recipes.reproduce.framework import runner
+
+    asked: dict[str, set[str]] = {}
+
+    def run_chain(goals: list[Step], *rest: object, first: list[Step], **more: object) -> runner.Outcome:
+        asked.update(all={s.label for s in chain(*goals)}, first={s.label for s in chain(*first)})
+        return runner.Outcome(left=[])
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(runner, "run_chain", run_chain)
+    levt("sharing", "--scale", "toy", "--seeds", "2", "--parallel", "2")
+    assert asked["first"] < asked["all"]
+    assert all("seed2" in label for label in asked["all"] - asked["first"])
+    assert "en-de.levt-none-distilled.seed2.decoded.score" in asked["all"] - asked["first"]

@@ -166,3 +166,20 @@ def test_a_forecast_follows_the_schedule(tmp_path: Path) -> None:
     short = forecast(steps, 2, minutes=(both + 9) / 60)
     assert [one.label for one in short.left] == ["student", "decoded", "timed"]
     assert forecast([], 2).seconds == 0.0
+
+
+def test_what_is_asked_for_first_comes_before_longer_ways(tmp_path: Path) -> None:
+    diary = tmp_path / "diary"
+    teacher, again = step(diary, "teacher", seconds=1.0), step(diary, "again", seconds=50.0)
+    student = step(diary, "student", {"x": teacher}, seconds=2.0)
+    timed = step(diary, "timed", {"x": (model := step(diary, "model", seconds=1.0))}, alone=True)
+    waiting = [again, teacher, student, model, timed]
+    rest = [again, teacher, student, timed]
+    assert next_step(rest, [model], 3, 999.0, behind=heights(waiting)) is again
+    behind = heights(waiting, {student.digest})
+    assert next_step(waiting, [], 3, 999.0, behind=behind) is model
+    assert next_step(rest, [model], 3, 999.0, behind=behind) is teacher
+    waiting = [again, student]
+    found = forecast(waiting, 2, first={student.digest}, minutes=51 / 60)
+    assert [one.label for one in found.left] == ["again"]
+    assert [one.label for one in forecast(waiting, 2, minutes=51 / 60).left] == []

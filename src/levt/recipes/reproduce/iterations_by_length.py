@@ -43,7 +43,7 @@ def goal(setting: Setting) -> Step:
         run=decode_monolingual,
         inputs={**inputs, **texts},
         config={"most": MOST},
-        seconds=2 * made.seconds,
+        seconds=4 * made.seconds,
         light=True,
     )
     return Step(

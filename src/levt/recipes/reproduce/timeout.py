@@ -21,7 +21,7 @@ def goal(setting: Setting) -> Step:
     model = made.model()
     limited = limits_step(
         made.task, model, made.corpus, made.tuned(model), limits=size(setting.scale).limits,
-        seconds=10 * made.seconds,
+        seconds=16 * made.seconds,
     )  # fmt: skip
     return Step(
         label="timeout",

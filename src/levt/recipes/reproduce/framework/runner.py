@@ -3,7 +3,7 @@
 import logging
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, runtime_checkable
@@ -68,14 +68,14 @@ class Outcome:
 
 def run_chain(
     goal: Step | Sequence[Step], work: Workplace, watch: Watch, *, parallel: int = 1, minutes: float | None = None,
-    failed: Failed | None = None,
+    failed: Failed | None = None, first: Sequence[Step] = (),
 ) -> Outcome:  # fmt: skip
     """Do what is not done yet; a step that would not fit into the minutes left is not begun.
 
     With ``parallel`` above 1 that many steps run at a time, each in a process, and as many light ones beside them;
     those marked alone run by themselves, and when their time has come what can go on later is stopped for them. A
     step that fails ends it all; but where somebody is told who ``failed``, the others go on, and only what is behind
-    it is left.
+    it is left. Side by side, what leads to some goals may come ``first``.
     """
     check_means(parallel, minutes)
     goals = [goal] if isinstance(goal, Step) else list(goal)
@@ -85,7 +85,8 @@ def run_chain(
     broken = Broken(failed)
     if parallel == 1:
         return _one_by_one(waiting, work, watch, end, broken)
-    return _side_by_side(waiting, work, watch, end, parallel, broken)
+    behind = heights(waiting, {step.digest for step in chain(*first)})
+    return _side_by_side(waiting, work, watch, end, parallel, broken, behind)
 
 
 def check_means(parallel: int, minutes: float | None) -> None:
@@ -141,12 +142,13 @@ def _one_by_one(waiting: list[Step], work: Workplace, watch: Watch, end: float, 
 
 
 def _side_by_side(
-    waiting: list[Step], work: Workplace, watch: Watch, end: float, parallel: int, broken: Broken
-) -> Outcome:
+    waiting: list[Step], work: Workplace, watch: Watch, end: float, parallel: int, broken: Broken,
+    behind: Mapping[str, float],
+) -> Outcome:  # fmt: skip
     """Every step in another process."""
     began: dict[Step, float] = {}
     stopped: set[Step] = set()
-    behind, tail, pace = heights(waiting), tails(waiting), Pace()
+    tail, pace = tails(waiting), Pace()
     looked = time.monotonic()
     with Workers(work, parallel=parallel) as workers:
         while waiting or began:

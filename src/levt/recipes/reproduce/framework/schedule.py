@@ -1,7 +1,7 @@
 """Which step comes next, and how long all will take: by estimates alone. Knows no process and no clock."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,18 +13,22 @@ BESIDE = 2.0
 """How much longer a light step takes beside others: it waits for the same processors, and for the GPU."""
 KEPT = 1.25
 """How much more than the estimate is kept for steps that run alone: what they take the time of may be gone tomorrow."""
-FIRST = 86_400.0
-"""How much longer the way to a step that runs alone counts: what is timed together must be there together."""
+FIRST, SOONER = 1e9, 1e8
+"""How much longer the way to a step counts that runs alone (what is timed together must be there together), or that was
+asked for first: more than any work lasts."""
 TRUST = 60.0
 """Seconds of work that speak for our estimates before any was done."""
 
 
-def heights(steps: Sequence[Step]) -> dict[str, float]:
+def heights(steps: Sequence[Step], first: Collection[str] = ()) -> dict[str, float]:
     """By digest, how long it takes from the beginning of a step to the end of the last one that waits for it.
 
-    The way to a step that runs alone counts as longer than any other.
+    The way to a step that runs alone counts as longer than any other, and then that to those whose digests come
+    ``first``.
     """
-    found = {step.digest: step.seconds + FIRST * step.alone for step in steps}
+    found = {
+        step.digest: step.seconds + FIRST * step.alone + SOONER * (step.digest in first) for step in steps
+    }
     for step in reversed(steps):  # in order, so whoever waits for it has been seen
         for one in step.before:
             if one.digest in found:
@@ -163,9 +167,11 @@ class Forecast:
         return max((span.end for span in self.spans.values()), default=0.0)
 
 
-def forecast(steps: Sequence[Step], parallel: int, minutes: float = math.inf, pace: float = 1.0) -> Forecast:
+def forecast(
+    steps: Sequence[Step], parallel: int, minutes: float = math.inf, *, pace: float = 1.0, first: Collection[str] = ()
+) -> Forecast:  # fmt: skip
     """Follow steps that have to be done, in order, as the runner would; ``pace`` times as slow as is thought."""
-    behind, tail, waiting = heights(steps), tails(steps), list(steps)
+    behind, tail, waiting = heights(steps, first), tails(steps), list(steps)
     share: dict[Step, float] = {}  # of a running step that is still to do
     begun: dict[str, float] = {}
     spans: dict[str, Span] = {}
