@@ -43,9 +43,8 @@ def tails(steps: Sequence[Step]) -> dict[str, float]:
     """
     known = {step.digest: step for step in steps}
     found = dict.fromkeys(known, 0.0)
-    behind: dict[
-        str, tuple[set[str], float]
-    ] = {}  # of a light step: what it waits for, and how long it then takes
+    # Of a light step: what it waits for, and how long it then takes.
+    behind: dict[str, tuple[set[str], float]] = {}
     for step in steps:
         if not step.light:
             continue
