@@ -1,7 +1,9 @@
 """``levt reproduce``: a table or figure of the paper by one command."""
 
+import math
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -50,7 +52,7 @@ def reproduce(
         seeds: Trainings of each model, averaged; by default 1, at quick scale 3 where less than one BLEU is claimed.
         tasks: Of table-1, which of ro-en, en-de, en-de-long, en-ja and summarisation; by default all but en-de-long.
             Of post-editing, -effort and -quality, which of theirs; by default all.
-        budget_minutes: Begin no step that would end later than in so many minutes.
+        budget_minutes: Begin no step that would end later than in so many minutes; with --dry-run, what would not fit.
         parallel: Steps side by side, in processes of their own, and as many light ones (decoding, scoring) beside them.
         keep_going: Where a step fails or lacks a package, do the others first.
         pack: Only write what was found, and what the rest needs, to this archive (.tar.xz, .tar.gz) to go on elsewhere.
@@ -87,6 +89,8 @@ def reproduce(
         scale=scale, data=data, seeds=1 if seeds is None else seeds, close_calls=close_calls, tasks=tasks
     )
     goals, place = [one.goal(setting) for one in chosen], Workplace(work)
+    # Every model once before any is trained again: where time is short, pages of one seed can be made.
+    once = [one.goal(replace(setting, seeds=1, close_calls=1)) for one in chosen]
     check_files(*goals, hint=LAYOUT[scale])
     if pack is not None:
         count = write_pack(place, pack, *goals, most=pack_mib * 2**20)
@@ -99,11 +103,12 @@ def reproduce(
             raise
         print(f"steps that need it will be left: {error}", file=sys.stderr)
     if dry_run:
-        print_plan(goals, place, parallel)
+        print_plan(goals, place, parallel, budget_minutes, once)
         return
     with View(bars=parallel > 1) as view:
         outcome = run_chain(
-            goals, place, view, parallel=parallel, minutes=budget_minutes, failed=view.failed if keep_going else None
+            goals, place, view, parallel=parallel, minutes=budget_minutes, failed=view.failed if keep_going else None,
+            first=once,
         )  # fmt: skip
     for one, goal in zip(chosen, goals, strict=True):
         if not place.pending(goal):
@@ -118,9 +123,15 @@ def reproduce(
             raise SystemExit(1)
 
 
-def print_plan(goals: "Sequence[Step]", work: "Workplace", parallel: int) -> None:
-    """The steps of some chains, which of them are to be done, and how long that will take."""
-    from levt.recipes.reproduce.framework.runner import together
+def print_plan(
+    goals: "Sequence[Step]",
+    work: "Workplace",
+    parallel: int,
+    minutes: float | None = None,
+    first: "Sequence[Step]" = (),
+) -> None:
+    """The steps of some chains, which of them are to be done, and how long that will take; or what fits into a time."""
+    from levt.recipes.reproduce.framework.schedule import forecast
     from levt.recipes.reproduce.framework.step import chain
 
     to_do = work.pending(*goals)
@@ -135,7 +146,14 @@ def print_plan(goals: "Sequence[Step]", work: "Workplace", parallel: int) -> Non
         print(f"{step.label:<{width}}  {step.digest}  {state:>10}{note}")
     total = sum(step.seconds for step in to_do)
     said = f"{len(pending)} of {len(steps)} steps to do, about {_clock(total)} one after the other"
-    print(said if parallel == 1 else f"{said}, {_clock(together(to_do, parallel))} with {parallel} at a time")
+    sooner = {step.digest for step in chain(*first)}
+    thought = forecast(to_do, parallel, math.inf if minutes is None else minutes, first=sooner)
+    if parallel > 1:
+        said += f", {_clock(thought.seconds)} with {parallel} at a time"
+    if minutes is not None:
+        said += f"; {len(thought.left)} do not fit into {_clock(60 * minutes)}"
+        said += f", such as {thought.left[0].label}" if thought.left else ""
+    print(said)
 
 
 class View:

@@ -23,6 +23,10 @@ def work(job: Job) -> None:
         raise RuntimeError("this was not thought of")
     (job.out / "half").write_text("half", encoding="utf-8")
     time.sleep(job.config.get("wait", 0.0))
+    if other := job.config.get("awaits"):
+        end = time.monotonic() + 100
+        while f"{other} ended" not in diary.read_text("utf-8") and time.monotonic() < end:
+            time.sleep(0.05)
     read = [
         (path / "text").read_text("utf-8") if path.is_dir() else path.read_text("utf-8").strip()
         for _, path in sorted(job.inputs.items())
@@ -43,7 +47,9 @@ def last(job: Job) -> None:
 
 def step(diary: Path, label: str, inputs: Mapping[str, Step | Path] | None = None, **fields: Any) -> Step:
     """A step that says its label."""
-    known = {name: fields.pop(name) for name in ("wait", "fails", "breaks", "says") if name in fields}
+    known = {
+        name: fields.pop(name) for name in ("wait", "awaits", "fails", "breaks", "says") if name in fields
+    }
     config = {"diary": str(diary), "says": label, **known}
     return Step(label=label, run=work, inputs=inputs or {}, config=config, **{"seconds": 0.1, **fields})
 

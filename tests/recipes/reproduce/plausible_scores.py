@@ -21,8 +21,15 @@ Chosen = Callable[[str, int], float]
 """The score of a system, by its key without the seed, and the seed."""
 
 
-def reported(name: str, folder: Path, chosen: Chosen, *, tasks: tuple[str, ...] = ()) -> Report:
-    """The report of a name at quick scale, three seeds where calls are close."""
+def reported(
+    name: str,
+    folder: Path,
+    chosen: Chosen,
+    *,
+    tasks: tuple[str, ...] = (),
+    iterations: tuple[int, ...] = (1, 2, 3),
+) -> Report:
+    """The report of a name at quick scale, three seeds where calls are close; iterations of three sentences."""
     setting = Setting(scale="quick", data=folder / "data", close_calls=3, tasks=tasks)
     goal = reproduction(name).goal(setting)
     for path in missing_files(goal):
@@ -32,7 +39,7 @@ def reported(name: str, folder: Path, chosen: Chosen, *, tasks: tuple[str, ...] 
     for number, (key, step) in enumerate(goal.inputs.items()):
         assert isinstance(step, Step)
         inputs[key] = folder / str(number)
-        leave(step, key, inputs[key], chosen)
+        leave(step, key, inputs[key], chosen, iterations)
     out = folder / "out"
     out.mkdir()
     config = json.loads(json.dumps(dict(goal.config)).replace('"trials": 1000', '"trials": 40'))
@@ -40,7 +47,7 @@ def reported(name: str, folder: Path, chosen: Chosen, *, tasks: tuple[str, ...] 
     return read_report(out)
 
 
-def leave(step: Step, key: str, out: Path, chosen: Chosen) -> None:
+def leave(step: Step, key: str, out: Path, chosen: Chosen, iterations: tuple[int, ...] = (1, 2, 3)) -> None:
     """Write what a step would."""
     system, _, last = key.rpartition("/")
     seed = int(last) if last.isdigit() else 1
@@ -63,7 +70,12 @@ def leave(step: Step, key: str, out: Path, chosen: Chosen) -> None:
             file = "scores.json"
         case "decode" | "search" | "decode_monolingual":
             texts = REFERENCES if chosen(system.replace("texts ", ""), seed) > 38 else WRITTEN
-            known = {"texts": texts, "iterations": [1, 2, 3], "edits": [1, 1, 2], "source_words": [3, 13, 23]}
+            known = {
+                "texts": texts,
+                "iterations": iterations,
+                "edits": [1, 1, 2],
+                "source_words": [3, 13, 23],
+            }
             file = "outputs.json"
         case "tune_model":
             known, file = {"penalty": 0.25 * seed, "scores": {}, "signature": "s"}, "tuned.json"

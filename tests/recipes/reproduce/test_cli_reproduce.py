@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from levt.cli import main
+from levt.recipes.reproduce.framework.step import Step, chain
 
 
 def levt(*args: str) -> None:
@@ -27,7 +28,12 @@ def test_a_dry_run_prints_the_plan_and_does_nothing(
     assert said[0].startswith("toy-translation ")
     steps = len(said) - 1
     assert said[-1].startswith(f"{steps} of {steps} steps to do, about ")
+    assert "fit" not in said[-1]
     assert list(tmp_path.iterdir()) == []
+    levt("sharing", "--scale", "toy", "--dry-run", "--budget-minutes", "0.15", "--parallel", "2")
+    said = capsys.readouterr().out.splitlines()
+    assert "with 2 at a time" in said[-1]
+    assert "do not fit into 9 s, such as en-de." in said[-1]
 
 
 def test_a_budget_stops_before_what_does_not_fit_and_says_how_to_go_on(
@@ -115,3 +121,23 @@ def test_who_keeps_going_is_only_warned_of_a_missing_package(
     said = capsys.readouterr().err
     assert "steps that need it will be left" in said
     assert "8 steps are left" in said
+
+
+def test_every_model_is_trained_once_before_any_is_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """So that pages of one seed can be made where the time is over before those of more."""
+    from levt.recipes.reproduce.framework import runner
+
+    asked: dict[str, set[str]] = {}
+
+    def run_chain(goals: list[Step], *rest: object, first: list[Step], **more: object) -> runner.Outcome:
+        asked.update(all={s.label for s in chain(*goals)}, first={s.label for s in chain(*first)})
+        return runner.Outcome(left=[])
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(runner, "run_chain", run_chain)
+    levt("sharing", "--scale", "toy", "--seeds", "2", "--parallel", "2")
+    assert asked["first"] < asked["all"]
+    assert all("seed2" in label for label in asked["all"] - asked["first"])
+    assert "en-de.levt-none-distilled.seed2.decoded.score" in asked["all"] - asked["first"]

@@ -18,15 +18,7 @@ from levt.errors import ConfigError, InputError
 from levt.recipes.reproduce import Reproduction
 from levt.recipes.reproduce.framework.packing import SMALL, needed, pack
 from levt.recipes.reproduce.framework.publish import publish
-from levt.recipes.reproduce.framework.runner import (
-    CROWD,
-    Outcome,
-    StepFailed,
-    heights,
-    next_step,
-    run_chain,
-    together,
-)
+from levt.recipes.reproduce.framework.runner import Outcome, StepFailed, run_chain
 from levt.recipes.reproduce.framework.setting import Setting
 from levt.recipes.reproduce.framework.step import Step, chain, check_files
 from levt.recipes.reproduce.framework.workers import Worker, Workers
@@ -143,53 +135,6 @@ def test_side_by_side_gives_the_same(tmp_path: Path) -> None:
     assert set(stamp["inputs"]) == {"a", "b"}
 
 
-def test_which_step_comes_next(tmp_path: Path) -> None:
-    diary = tmp_path / "diary"
-    short, long = step(diary, "short", seconds=1.0), step(diary, "long", seconds=5.0)
-    timed = step(diary, "timed", alone=True)
-    behind = step(diary, "behind", {"x": short})
-    waiting = [timed, short, long, behind]
-    assert next_step(waiting, [], 1, 99.0) is timed
-    assert next_step(waiting, [], 2, 99.0) is long
-    assert next_step(waiting, [], 2, 2.0) is short
-    assert next_step([timed, behind], [short], 2, 99.0) is None
-    assert next_step([timed], [], 2, 99.0) is timed
-    assert next_step([long], [timed], 2, 99.0) is None
-    assert next_step([long], [short, timed], 2, 99.0) is None
-    # What does not fit must not keep out what runs alone.
-    assert next_step([long, timed], [], 2, 2.0) is timed
-
-
-def test_light_steps_take_no_place_of_others(tmp_path: Path) -> None:
-    diary = tmp_path / "diary"
-    heavy = [step(diary, f"heavy{i}", seconds=9.0) for i in range(3)]
-    light = [step(diary, f"light{i}", light=True) for i in range(3)]
-    assert next_step([heavy[2], light[0]], heavy[:2], 2, 99.0) is light[0]
-    assert next_step([heavy[2], light[2]], [*heavy[:2], *light[:2]], 2, 99.0) is None
-    assert next_step([heavy[2], light[2]], [heavy[0], *light[:2]], 2, 99.0) is heavy[2]
-
-
-def test_the_step_that_most_wait_for_comes_first(tmp_path: Path) -> None:
-    diary = tmp_path / "diary"
-    teacher, other = step(diary, "teacher", seconds=2.0), step(diary, "other", seconds=5.0)
-    student = step(diary, "student", {"x": teacher}, seconds=4.0)
-    waiting = [other, teacher, student]
-    behind = heights(waiting)
-    assert behind == {teacher.digest: 6.0, student.digest: 4.0, other.digest: 5.0}
-    assert next_step(waiting, [], 2, 99.0) is other
-    assert next_step(waiting, [], 2, 99.0, behind=behind) is teacher
-    assert together([*waiting, step(diary, "timed", seconds=3.0, alone=True)], 2) == pytest.approx(
-        3.0 + 11.0 * (1 + CROWD) / 2
-    )
-
-
-def test_time_is_kept_for_what_runs_alone(tmp_path: Path) -> None:
-    diary = tmp_path / "diary"
-    long, timed = step(diary, "long", seconds=5.0), step(diary, "timed", seconds=4.0, alone=True)
-    assert next_step([long, timed], [], 2, 10.0) is long
-    assert next_step([long, timed], [], 2, 8.0) is timed
-
-
 @pytest.mark.parametrize("parallel", [1, 2])
 def test_where_somebody_is_told_the_others_go_on(tmp_path: Path, parallel: int) -> None:
     diary, work = tmp_path / "diary", tmp_path / "work"
@@ -239,6 +184,17 @@ def test_who_stops_a_step_stops_them_all(tmp_path: Path) -> None:
     assert not told
 
 
+def test_what_takes_too_long_is_stopped_for_what_runs_alone(tmp_path: Path) -> None:
+    """A training that is slower than was thought does not cost the times of the models that are there."""
+    diary, work = tmp_path / "diary", tmp_path / "work"
+    timed = step(diary, "timed", {"x": step(diary, "model")}, seconds=94.0, alone=True)
+    # It would never end: nothing runs beside what it waits for.
+    slow = step(diary, "slow", seconds=1.0, awaits="timed", resumes=True)
+    # After two seconds and a half of two minutes the rest is what is kept for the times.
+    assert run_chain([timed, slow], Workplace(work), Quiet(), parallel=2, minutes=2.0).complete
+    assert began(diary)[-2:] == ["timed", "slow"]
+
+
 def test_all_are_asked_to_stop_before_any_is_waited_for(tmp_path: Path) -> None:
     said: list[str] = []
 
@@ -284,6 +240,20 @@ def test_what_is_packed_is_enough_to_go_on(tmp_path: Path) -> None:
     assert any(path.name == "outputs.json" for path in needed(Workplace(work), *rest))
     with pytest.raises(ConfigError, match=r"must end in one of \.xz, \.gz, \.tar, got packed\.zip"):
         pack(Workplace(work), tmp_path / "packed.zip", *rest)
+
+
+def test_what_a_teacher_wrote_is_packed_before_a_model(tmp_path: Path) -> None:
+    """It is quickly written, but not without the teacher, and another one would write something else."""
+    diary, work = tmp_path / "diary", tmp_path / "work"
+    distilled = step(diary, "distilled", {"x": step(diary, "teacher", seconds=60.0)}, seconds=10.0)
+    model = step(diary, "model", seconds=50.0)
+    goal = step(diary, "goal", {"x": distilled, "y": model})
+    run_chain([distilled, model], Workplace(work), Quiet())
+    for one in (distilled, model):
+        (Workplace(work).place(one) / "data").write_bytes(bytes(SMALL + 1))
+    taken = {path.parent.name.split("-")[0] for path in needed(Workplace(work), goal, most=SMALL + 9999.0)
+             if path.name == "data"}  # fmt: skip
+    assert taken == {"distilled"}
 
 
 def test_packages_of_every_metric_are_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ def goal(setting: Setting) -> Step:
     return Step(
         label="iterations",
         run=report,
+        light=True,
         version=2,
         inputs={"outputs": outputs, "scores": made.score(outputs)},
         config={"title": made.task.title},

@@ -43,13 +43,14 @@ def goal(setting: Setting) -> Step:
         run=decode_monolingual,
         inputs={**inputs, **texts},
         config={"most": MOST},
-        seconds=2 * made.seconds,
+        seconds=4 * made.seconds,
         light=True,
     )
     return Step(
         label="iterations-by-length",
         run=report,
-        version=2,
+        light=True,
+        version=3,
         inputs={"outputs": outputs},
         config={
             "names": [path.name for path in files.values() if isinstance(path, Path)],
@@ -119,10 +120,14 @@ def report(job: Job) -> None:
         for length in shown
     ]
     grown, average = growth(found["source_words"], found["iterations"]), mean(found["iterations"])
-    few = 100 * mean([begun[length][0] <= 4 for length in shown])
+    few = 100 * mean(
+        [begun[length][0] - 1 <= 4 for length in shown]
+    )  # as the reference counts, like the mean
     claims = [
         about_two(average, None),
-        stated("no more than 4 at most lengths", "1 to 4", f"at {few:.0f} % of them", holds=few > 50),
+        stated(
+            "no more than 4 at most lengths, counted so", "1 to 4", f"at {few:.0f} % of them", holds=few > 50
+        ),
         stated("more for longer sentences", None, f"{grown:+.2f} for 10 words more", holds=grown > 0),
         stated(
             "but slowly: less than 1 for 10 words", None, f"{grown:+.2f} for 10 words more", holds=grown < 1

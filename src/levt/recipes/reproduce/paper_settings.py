@@ -44,6 +44,7 @@ def goal(setting: Setting) -> Step:
     return Step(
         label="paper-settings",
         run=report,
+        light=True,
         inputs={**with_grounds(scores), "corpus": made.corpus},
         config={"title": made.task.title, "conditions": conditions(made), "judged": judged(made)},
         seconds=10.0,

@@ -35,6 +35,8 @@ def goal(setting: Setting) -> Step:
     return Step(
         label="roll-in",
         run=report,
+        version=2,
+        light=True,
         inputs={**with_grounds(scores), **losses, "corpus": made.corpus},
         config={
             "title": made.task.title,

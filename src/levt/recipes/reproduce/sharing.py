@@ -25,10 +25,12 @@ EXPERTS: tuple[Expert, ...] = ("oracle", "distilled")
 
 
 CLOSE = (
-    "all oracle", "all distilled", "plh+tok oracle", "plh+tok distilled", "none distilled", "tok+del distilled",
-    "MaskT distilled",
+    "all oracle", "all distilled", "plh+tok oracle", "plh+tok distilled", "none distilled", "MaskT distilled",
 )  # fmt: skip
-"""Systems about whose order something is claimed: less than one BLEU may decide."""
+"""Systems about whose order something is claimed: less than one BLEU may decide.
+
+Of *tok+del* and IT the paper says that they are 2 and more below.
+"""
 
 
 def goal(setting: Setting) -> Step:
@@ -54,6 +56,8 @@ def goal(setting: Setting) -> Step:
     return Step(
         label="sharing",
         run=report,
+        version=2,
+        light=True,
         inputs={**with_grounds(scores), "corpus": made.corpus},
         config={"title": made.task.title, "conditions": conditions(made), "judged": judged(made)},
         seconds=20.0,
@@ -79,15 +83,19 @@ def report(job: Job) -> None:
     def claim(relation: str, one: tuple[str, str], other: tuple[str, str]) -> Row:
         difference = judge.difference(found[" ".join(one)], found[" ".join(other)])
         holds = difference.mean >= 0 if relation == "≥" else difference.mean > 0
-        said = f"{' '.join(one)} {relation} {' '.join(other)}"
-        return compared(said, against(PAPER, one, other), difference, holds=holds)
+        paper = against(PAPER, one, other)
+        said = f"{'' if paper else '(ours) '}{' '.join(one)} {relation} {' '.join(other)}"
+        return compared(said, paper, difference, holds=holds)
 
     def taught(*names: str) -> list[tuple[str, str]]:
         return [(name, "distilled") for name in names]
 
     claims = [
         *(claim("≥", a, b) for a, b in pairwise(taught("plh+tok", "all", "none"))),
+        claim("≥", ("plh+tok", "oracle"), ("all", "oracle")),
+        claim("≥", *taught("plh+tok", "tok+del")),
         *(claim(">", a, b) for a, b in pairwise(taught("all", "MaskT", "IT"))),
+        claim(">", *taught("all", "IT")),
         *(claim("≥", (name, "distilled"), (name, "oracle")) for name in SHARING),
     ]
     Report(
@@ -101,7 +109,8 @@ def report(job: Job) -> None:
                 heading="BLEU by sharing",
                 text=f"{job.config['title']}. A policy that is not named has a decoder of its own: *none* has three, "
                 "*plh+tok* and *tok+del* have two, so more weights, but none of them more layers to pass. MaskT and "
-                "IT decode with one length, as the paper compares, all rivals with at most 10 iterations. They stand "
+                "IT decode with one length, as the paper compares, all rivals with at most 10 iterations; five lengths "
+                "are decoded side by side, and a pass over all of them counts once. The rivals stand "
                 "on our blocks and learn as long as LevT, but nothing of theirs beside the checkpoint was chosen on "
                 f"the dev set; the paper's numbers of IT and MaskT are their authors'. {job.config['conditions']} "
                 f"{SHOWN}",

@@ -67,6 +67,8 @@ SKIPPED = {"toy": ("ro-en",), "quick": ("en-de-long",)}
 """Tasks that a scale leaves out unless asked for: the toy's Ro-En is its En-De, and quick En-De is Multi30k."""
 CLOSE = ("en-de",)
 """Tasks whose models are trained with several seeds, for claims of less than one BLEU; the others may be by seeds."""
+WARMED = ("en-de", "en-de-long")
+"""Tasks with a student that begins as its teacher, of one seed: the paper claims nothing of it."""
 
 
 CLAIMED = (
@@ -102,7 +104,15 @@ def goal(setting: Setting) -> Step:
             "conditions": conditions(made, left_to_right=True),
             "judged": judged(made),
         }
-    return Step(label="table-1", run=report, inputs=inputs, config={"tasks": config}, seconds=30.0)
+    return Step(
+        label="table-1",
+        run=report,
+        version=2,
+        inputs=inputs,
+        config={"tasks": config},
+        seconds=30.0,
+        light=True,
+    )
 
 
 def systems(made: Made) -> dict[str, Step]:
@@ -112,14 +122,12 @@ def systems(made: Made) -> dict[str, Step]:
     for seed in made.close_seeds if made.task.name in CLOSE else made.seeds:
         baseline, deep = made.baseline(seed), made.deep_student(seed)
         oracle, student = (made.model(expert="oracle", seed=seed), made.model(seed=seed))
-        warm = made.model(seed=seed, label="levt-warm", warm=True)
         outputs = {
             GREEDY: made.outputs(baseline, "greedy", beam=1),
             BEAM: made.outputs(baseline, "beam4", beam=4),
             DEEP: made.outputs(deep, "greedy", beam=1),
             ORACLE: made.outputs(oracle, tuned=True),
             DISTILLED: made.outputs(student, tuned=True),
-            WARM: made.outputs(warm, tuned=True),
         }
         if seed == 1:
             tuned = made.tuned(student)
@@ -135,13 +143,15 @@ def systems(made: Made) -> dict[str, Step]:
                 NOISE: search_step(f"{student.label}.noise", student, made.corpus, tuned, way="noise"),
                 RERANKED: made.outputs(student, "reranked", tuned=True, teacher=True),
             }
+            learnt = {ORACLE: oracle, DISTILLED: student}
+            if made.task.name in WARMED:
+                learnt[WARM] = made.model(label="levt-warm", warm=True)
+                outputs[WARM] = made.outputs(learnt[WARM], tuned=True)
             for split, test in zip(made.task.splits[1:], list(made.task.tests)[1:], strict=True):
-                for system, more in (
-                    (BEAM, made.outputs(baseline, "beam4", split=split, beam=4)),
-                    (ORACLE, made.outputs(oracle, split=split, tuned=True)),
-                    (DISTILLED, made.outputs(student, split=split, tuned=True)),
-                    (WARM, made.outputs(warm, split=split, tuned=True)),
-                ):
+                beam = made.outputs(baseline, "beam4", split=split, beam=4)
+                found[f"{BEAM}@{test}/1"] = made.score(beam, split)
+                for system, model in learnt.items():
+                    more = made.outputs(model, split=split, tuned=True)
                     found[f"{system}@{test}/1"] = made.score(more, split)
         found |= {f"{system}/{seed}": made.score(one) for system, one in outputs.items()}
     seconds = size(made.setting.scale).timing
@@ -163,7 +173,7 @@ def report(job: Job) -> None:
         latencies.append(latency)
         times: dict[str, dict[str, float]] = latency["systems"]
         names = [GREEDY, BEAM, DEEP, ORACLE, DISTILLED, WARM, SEARCH, NOISE, RERANKED]
-        found = {system: Average.of(inputs, system) for system in names}
+        found = {system: Average.of(inputs, system) for system in names if f"{system}/1" in inputs}
         judge = Judge.of(inputs["corpus"], known["judged"])
         metrics: list[str] = known["metrics"]
         values[name] = {
@@ -179,7 +189,7 @@ def report(job: Job) -> None:
         sections += [
             Section(
                 heading=f"{name}: {known['title']}",
-                text=_about(known, overlap(inputs["corpus"])),
+                text=_about(known, overlap(inputs["corpus"]), warm=WARM in found),
                 table=_scores(name, known, found, times),
                 picture=picture,
                 caption="Quality against the mean time of one text: the best is above and on the left.",
@@ -202,11 +212,13 @@ def report(job: Job) -> None:
     )
 
 
-def _about(known: Mapping[str, Any], left_out: int) -> str:
+def _about(known: Mapping[str, Any], left_out: int, *, warm: bool) -> str:
     words = (
-        f"{known['conditions']} *Begun as its teacher* has the teacher's training besides. The deep-shallow student "
-        f"is {known['deep']} and pre-norm: so deep, and with the norm behind, it hardly learns."
+        f"{known['conditions']} The deep-shallow student is {known['deep']} and pre-norm: so deep, and with the norm "
+        "behind, it hardly learns."
     )
+    if warm:
+        words += " *Begun as its teacher* has the teacher's training besides."
     if known["tokenize"] == "ja-mecab":
         words += " Japanese is segmented by MeCab before BLEU (the paper's numbers are with KyTea)."
     if left_out:
@@ -284,6 +296,7 @@ def _elsewhere(known: Mapping[str, Any], inputs: Mapping[str, Path], main: str) 
     rows: list[list[Cell]] = [
         [system, *(Average.of(inputs, f"{system}@{test}").shown(main) for test in tests)]
         for system in (BEAM, ORACLE, DISTILLED, WARM)
+        if f"{system}@{tests[0]}/1" in inputs
     ]
     return Table(columns=["system", *(f"{test}, {main.upper()}" for test in tests)], rows=rows)
 
@@ -310,12 +323,18 @@ def _claims(
     return [
         compared("distilled ≥ oracle", theirs(DISTILLED, ORACLE), by_teacher, holds=by_teacher.mean >= 0),
         compared(
-            f"distilled ≥ beam 4 − {WITHIN}", theirs(DISTILLED, BEAM), by_beam, holds=by_beam.mean >= -WITHIN
+            f"distilled ≥ beam 4 − {WITHIN}",
+            theirs(DISTILLED, BEAM),
+            by_beam,
+            holds=by_beam.mean >= -WITHIN,
+            bound=-WITHIN,
         ),
         stated("at least 3 times as fast as beam 4", their_speed, f"×{speed:.1f}", holds=speed >= 3),
         about_two(found[DISTILLED].mean("iterations"), str(paper[DISTILLED][2]) if paper else None),
-        compared(f"search over counts gains less than {GAIN}", "little", counts, holds=counts.mean < GAIN),
-        compared(f"noise gains less than {GAIN}", "little", noise, holds=noise.mean < GAIN),
+        *(
+            compared(f"{way} gains less than {GAIN}", "little", gain, holds=gain.mean < GAIN, bound=GAIN)
+            for way, gain in (("search over counts", counts), ("noise", noise))
+        ),
         compared("a teacher that chooses gains", "expected", chosen, holds=chosen.mean > 0),
         compared("(ours) distilled ≥ deep-shallow student", None, student, holds=student.mean >= 0),
         stated(

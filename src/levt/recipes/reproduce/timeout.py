@@ -21,11 +21,12 @@ def goal(setting: Setting) -> Step:
     model = made.model()
     limited = limits_step(
         made.task, model, made.corpus, made.tuned(model), limits=size(setting.scale).limits,
-        seconds=20 * made.seconds,
+        seconds=16 * made.seconds,
     )  # fmt: skip
     return Step(
         label="timeout",
         run=report,
+        light=True,
         version=2,
         inputs={"limited": limited},
         config={"title": made.task.title},

@@ -25,14 +25,16 @@ FORMS: dict[str, Literal["w:xz", "w:gz", "w:"]] = {".xz": "w:xz", ".gz": "w:gz",
 def needed(work: Workplace, *goals: Step, most: float = math.inf) -> list[Path]:
     """The files that were found on the way to some goals, and those that the rest of the way needs; in order.
 
-    Of the latter at most so many bytes: what took long for its size goes first, the rest would be made again.
+    Of the latter at most so many bytes: what takes long for its size goes first, with all that leads to it. The rest
+    would be made again, and not the same: what a teacher has written should go before the teacher.
     """
     pending = {step.digest for step in work.pending(*goals)}
     read = {one.digest for step in chain(*goals) if step.digest in pending for one in step.before} - pending
     finished = {step: files_of(work, step) for step in chain(*goals) if work.stamp(step) is not None}
     whole: list[Step] = []
     wanted = [step for step in finished if step.digest in read]
-    for step in sorted(wanted, key=lambda step: -step.seconds / max(1, bytes_of(finished[step]))):
+    again = {step: sum(one.seconds for one in chain(step)) for step in wanted}
+    for step in sorted(wanted, key=lambda step: -again[step] / max(1, bytes_of(finished[step]))):
         if bytes_of(finished[step]) <= most:
             whole.append(step)
             most -= bytes_of(finished[step])

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Protocol, runtime_checkable
 
 from levt.errors import ConfigError, LevtError
+from levt.recipes.reproduce.framework.schedule import Pace, heights, next_step, overdue, tails
 from levt.recipes.reproduce.framework.step import Step, chain
 from levt.recipes.reproduce.framework.workers import Workers
 from levt.recipes.reproduce.framework.workplace import Workplace
@@ -16,10 +17,6 @@ from levt.recipes.reproduce.framework.workplace import Workplace
 log = logging.getLogger("levt.reproduce")
 LOOK = 0.05
 """Seconds between two looks at steps that run in other processes."""
-
-
-CROWD = 0.62
-"""How much longer a step takes for each other one beside it: six small trainings on one H200 take 4.1 times as long."""
 
 
 class StepFailed(LevtError):
@@ -71,13 +68,14 @@ class Outcome:
 
 def run_chain(
     goal: Step | Sequence[Step], work: Workplace, watch: Watch, *, parallel: int = 1, minutes: float | None = None,
-    failed: Failed | None = None,
+    failed: Failed | None = None, first: Sequence[Step] = (),
 ) -> Outcome:  # fmt: skip
     """Do what is not done yet; a step that would not fit into the minutes left is not begun.
 
     With ``parallel`` above 1 that many steps run at a time, each in a process, and as many light ones beside them;
-    those marked alone run by themselves. A step that fails ends it all; but where somebody is told who ``failed``,
-    the others go on, and only what is behind it is left.
+    those marked alone run by themselves, and when their time has come what can go on later is stopped for them. A
+    step that fails ends it all; but where somebody is told who ``failed``, the others go on, and only what is behind
+    it is left. Side by side, what leads to some goals may come ``first``.
     """
     check_means(parallel, minutes)
     goals = [goal] if isinstance(goal, Step) else list(goal)
@@ -87,7 +85,8 @@ def run_chain(
     broken = Broken(failed)
     if parallel == 1:
         return _one_by_one(waiting, work, watch, end, broken)
-    return _side_by_side(waiting, work, watch, end, parallel, broken)
+    behind = heights(waiting, {step.digest for step in chain(*first)})
+    return _side_by_side(waiting, work, watch, end, parallel, broken, behind)
 
 
 def check_means(parallel: int, minutes: float | None) -> None:
@@ -143,15 +142,26 @@ def _one_by_one(waiting: list[Step], work: Workplace, watch: Watch, end: float, 
 
 
 def _side_by_side(
-    waiting: list[Step], work: Workplace, watch: Watch, end: float, parallel: int, broken: Broken
-) -> Outcome:
+    waiting: list[Step], work: Workplace, watch: Watch, end: float, parallel: int, broken: Broken,
+    behind: Mapping[str, float],
+) -> Outcome:  # fmt: skip
     """Every step in another process."""
     began: dict[Step, float] = {}
-    behind = heights(waiting)
+    stopped: set[Step] = set()
+    tail, pace = tails(waiting), Pace()
+    looked = time.monotonic()
     with Workers(work, parallel=parallel) as workers:
         while waiting or began:
-            left = end - time.monotonic()
-            step = next_step(waiting, list(began), parallel, left, behind=behind, failed=broken.steps)
+            now = time.monotonic()
+            pace.tick(list(began), now - looked)
+            looked, left = now, end - now
+            for late in overdue(waiting, list(began), left, broken.steps):
+                if late not in stopped:  # a second word would not let it write a checkpoint
+                    workers.busy[late].stop()
+                    stopped.add(late)
+            step = next_step(
+                waiting, list(began), parallel, left, behind=behind, tail=tail, pace=pace.factor, failed=broken.steps
+            )  # fmt: skip
             if step is not None:
                 watch.started(step)
                 waiting.remove(step)
@@ -164,54 +174,17 @@ def _side_by_side(
             for running in list(began):
                 watch.told(running, workers.busy[running].last_line())
                 answer = workers.look(running)
-                if answer:
-                    del began[running]
+                if answer is None:
+                    continue
+                seconds = time.monotonic() - began.pop(running)
+                if not answer:
+                    pace.finished(running)
+                    watch.finished(running, seconds)
+                elif running in stopped:
+                    stopped.remove(running)
+                    waiting.insert(0, running)
+                    watch.told(running, "stopped, so that times can be taken")
+                else:
                     problem = StepFailed(f"{running.label}: {answer['message']}", hint=answer["hint"])
                     broken.add(running, problem)
-                elif answer is not None:
-                    watch.finished(running, time.monotonic() - began.pop(running))
     return broken.left(waiting)
-
-
-def together(steps: Sequence[Step], parallel: int) -> float:
-    """How long steps take side by side, about: all the work, or the longest way through it."""
-    crowd = (1 + CROWD * (parallel - 1)) / parallel
-    work = sum(step.seconds for step in steps if not step.light and not step.alone) * crowd
-    light = sum(step.seconds for step in steps if step.light) / parallel
-    alone = sum(step.seconds for step in steps if step.alone)
-    return alone + max([work, light, *heights([step for step in steps if not step.alone]).values()])
-
-
-def heights(steps: Sequence[Step]) -> dict[str, float]:
-    """By digest, how long it takes from the beginning of a step to the end of the last one that waits for it."""
-    found = {step.digest: step.seconds for step in steps}
-    for step in reversed(steps):  # in order, so whoever waits for it has been seen
-        for one in step.before:
-            if one.digest in found:
-                found[one.digest] = max(found[one.digest], one.seconds + found[step.digest])
-    return found
-
-
-def next_step(
-    waiting: list[Step], running: list[Step], parallel: int, seconds: float, *,
-    behind: Mapping[str, float] | None = None, failed: Sequence[Step] = (),
-) -> Step | None:  # fmt: skip
-    """The step to begin now, of those that fit into the time left; where several run, the one most waited for.
-
-    That is the one with the longest way ``behind`` it (by default only its own length). None where all must wait.
-    """
-    if any(step.alone for step in running):
-        return None
-    undone = {step.digest for step in [*waiting, *running, *failed]}
-    free = [step for step in waiting if not any(one.digest in undone for one in step.before)]
-    if parallel == 1:
-        return next((step for step in free if step.seconds <= seconds), None)
-    crowd = [sum(step.light == light for step in running) for light in (False, True)]
-    # What takes times comes last, when nothing else can be done, and its time is kept for it.
-    left = (seconds - sum(step.seconds for step in waiting if step.alone)) / (1 + CROWD * crowd[False])
-    together = [step for step in free if not step.alone and step.seconds <= left]
-    fitting = [step for step in together if crowd[step.light] < parallel]
-    if fitting:
-        return max(fitting, key=lambda step: (behind or {}).get(step.digest, step.seconds))
-    alone = [step for step in free if step.alone and step.seconds <= seconds]
-    return alone[0] if alone and not together and not running else None

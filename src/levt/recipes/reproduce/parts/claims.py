@@ -23,8 +23,11 @@ COLUMNS = ("claim", "paper", "ours", "difference", "p", "holds")
 READ = (
     "The mean decides whether a claim holds, over the seeds that both systems have; ± is the standard deviation of "
     "their difference over seeds. p is of a paired randomisation test between their outputs, one for each seed: above "
-    "0.05 the difference may be chance."
+    "0.05 the difference may be chance. A question mark stands where that is so of half of the seeds or more, and the "
+    "claim is about the sign of the difference."
 )
+CHANCE = 0.05
+"""A difference with a larger p may be chance."""
 Row = list[Cell]
 
 
@@ -56,6 +59,16 @@ class Difference:
         """
         spread = f" ± {statistics.stdev(self.by_seed):.2f}" if len(self.by_seed) > 1 else ""
         return f"{self.mean:+.2f}{spread}"
+
+    @property
+    def by_chance(self) -> bool:
+        """Whether its sign may be chance: not for most of the seeds a test finds a difference of that sign.
+
+        >>> Difference(one=28.0, other=27.0, by_seed=[2.0, 0.0], p_values=[0.01, 0.9]).by_chance
+        True
+        """
+        sure = [p <= CHANCE and d * self.mean > 0 for d, p in zip(self.by_seed, self.p_values, strict=False)]
+        return bool(sure) and 2 * sum(sure) <= len(sure)
 
     @property
     def p(self) -> str | None:
@@ -110,9 +123,10 @@ def judged(made: Made) -> dict[str, Any]:
     }
 
 
-def compared(claim: str, paper: str | None, found: Difference, *, holds: bool) -> Row:
-    """The row of a claim about two systems."""
-    return [claim, paper, f"{found.one:.2f} against {found.other:.2f}", str(found), found.p, yes(holds)]
+def compared(claim: str, paper: str | None, found: Difference, *, holds: bool, bound: float = 0.0) -> Row:
+    """The row of a claim about two systems; the tests, which ask for the sign, say nothing of another ``bound``."""
+    verdict = yes(holds) + ("?" if bound == 0 and found.by_chance else "")
+    return [claim, paper, f"{found.one:.2f} against {found.other:.2f}", str(found), found.p, verdict]
 
 
 def stated(claim: str, paper: str | None, ours: str, *, holds: bool) -> Row:

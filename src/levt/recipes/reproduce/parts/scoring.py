@@ -29,7 +29,7 @@ def score_step(task: Task, outputs: Step, corpus: Step, *, split: str = "test") 
             "split": split,
             "samples": 40 if task.toy else 500,
         },
-        seconds=5.0 if not task.toy else 0.5,
+        seconds=2.0 if not task.toy else 0.5,
         light=True,
     )
 

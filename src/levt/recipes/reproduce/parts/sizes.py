@@ -73,7 +73,7 @@ TOY = Size(
 RATES = {"levt": 742e3, "autoregressive": 1_150e3, "masked": 1_000e3, "insertion": 700e3, "denoising": 400e3}
 """Target tokens a second of the small network alone on an H200; the first two measured, the others guessed.
 
-Several side by side share about 1.5 times as much (see ``CROWD`` of the runner).
+Several side by side share about 1.5 times as much (see ``CROWD`` of the schedule).
 """
 
 # Learning rates, lengths, averages: the best of what was tried on Multi30k, about a minute of an H200 each.
