@@ -2,6 +2,7 @@
 
 import { Api } from "./api.js";
 import { chips } from "./chips.js";
+import { sentencesOf } from "./cutting.js";
 import { ask, crossWord, documentOf, keepWord, replace, textOf } from "./document.js";
 import { byId, element, plural } from "./dom.js";
 import { DraftView } from "./draft_view.js";
@@ -15,7 +16,7 @@ import { closePopover, openPopover } from "./popover.js";
 import { recall, recallToken, remember, rememberToken } from "./remember.js";
 import { download, sessionHtml, sessionJson } from "./share.js";
 import { setUpShortcuts, shortcutTable } from "./shortcuts.js";
-import { Sentences, sentencesOf } from "./sentences.js";
+import { Sentences } from "./sentences.js";
 import { Session } from "./state.js";
 import { tokenDialog } from "./token_dialog.js";
 import { retype, withText } from "./typing.js";
