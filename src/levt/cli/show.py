@@ -58,14 +58,16 @@ def show(
         **{name: value for name, value in (("keep", keep), ("drop", drop), ("terms", terms)) if value},
     )
     result = loaded.refine(text, draft=draft, **settings) if draft else loaded.translate(text, **settings)
-    given_pieces = loaded.engine.tokenizers.target.by_pieces
-    trace = result.trace.apart() if given_pieces else result.trace
     if html is None:
-        show_trace(trace, Console(highlight=False), iterations=result.iterations)
+        show_trace(result.trace, Console(highlight=False), iterations=result.iterations)
         return
     try:
         content = page(
-            [section(trace, title=result.text or "(empty)", source=text, iterations=result.iterations)],
+            [
+                section(
+                    result.trace, title=result.text or "(empty)", source=text, iterations=result.iterations
+                )
+            ],
             title="levt: edits of a text",
         )
         html.write_text(content, encoding="utf-8")
