@@ -172,14 +172,15 @@ async function run(action = null) {
 async function oneByOne() {
   const found = sentencesOf(session.now.source);
   const results = await turn.translateAll(found.map(({ text }) => text));
-  if (!results) return;
+  if (!results.length) return;
   sentences.open(found, { bans: session.now.bans });
   results.forEach((result, i) => {
     sentences.go(i);
     turn.accept(found[i].text, result);
   });
   sentences.go(0);
-  say(`${found.length} sentences translated.`);
+  const all = results.length === found.length;
+  say(all ? `${found.length} sentences translated.` : `${results.length} of ${found.length} sentences translated; go to one of the others to translate it.`);
   draft.focus(0);
 }
 

@@ -47,22 +47,29 @@ export class ModelTurn {
     return this.#turn("translate", documentOf([]), (more) => this.api.stream("v1/translate", body, more));
   }
 
-  /** Translate texts without showing how; gives their results, or null. */
+  /** Translate texts without showing how; gives the results that were there when it ended, was stopped or failed. */
   async translateAll(texts) {
     const aborter = this.#begin();
+    const { signal } = aborter;
+    const results = [];
+    const onSome = (some) => {
+      results.push(...some);
+      say(`${results.length} of ${plural(texts.length, "sentence")} translated …`);
+    };
     try {
       const drop = this.session.now.bans.map((ban) => ban.text);
-      return await this.api.translateAll(texts, { drop, options: this.options() }, aborter.signal);
+      await this.api.translateAll(texts, { drop, options: this.options() }, { signal, onSome });
     } catch (error) {
-      if (error.name === "AbortError" || aborter.signal.aborted) say("Stopped; nothing was translated.");
-      else complain(error);
-      return null;
+      const stopped = error.name === "AbortError" || signal.aborted;
+      if (!results.length) say(stopped ? "Stopped; nothing was translated." : "That did not work.");
+      if (!stopped) complain(error);
     } finally {
       if (this.#aborter === aborter) {
         this.#aborter = null;
         this.onBusy(false);
       }
     }
+    return results;
   }
 
   /** Take in a result that nobody watched. */
