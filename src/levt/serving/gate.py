@@ -10,6 +10,7 @@ import logging
 import re
 import time
 from collections.abc import Awaitable, Callable, Collection, MutableMapping
+from contextlib import suppress
 from typing import Any
 
 from levt.serving.limits import Limits
@@ -37,6 +38,10 @@ HEADERS = {
 
 
 ALLOWED = b"access-control-allow-origin"
+DISCARDED = 16
+"""Of a body that is too large, so many times the limit is read and thrown away before it is refused."""
+DISCARD_SECONDS = 2.0
+"""… for at most so long."""
 
 
 class Gate:
@@ -91,6 +96,8 @@ class Gate:
             if problem.type == "internal":
                 log.exception("a request failed")
             if not status:
+                if problem.type == "too_many_bytes":
+                    await self._discard(scope, receive)
                 await respond(problem, noted)
         finally:
             path = scope["path"] if scope["path"] in self.paths else "other"
@@ -134,6 +141,19 @@ class Gate:
                 )
         length = headers.get(b"content-length", "0")
         self.limits.check_bytes(int(length) if re.fullmatch("[0-9]{1,15}", length) else self.limits.bytes + 1)
+
+    async def _discard(self, scope: Message, receive: Receive) -> None:
+        """Take in the rest of a body that is too large, up to a point: who is still sending reads no answer."""
+        if any(name == b"expect" for name, _ in scope["headers"]):
+            return  # it waits for our leave to send, and gets the answer instead
+        left = DISCARDED * self.limits.bytes
+        with suppress(TimeoutError):
+            async with asyncio.timeout(min(self.limits.body_seconds, DISCARD_SECONDS)):
+                while left > 0:
+                    message = await receive()
+                    left -= len(message.get("body", b""))
+                    if not message.get("more_body", False):
+                        return
 
     async def _body(self, scope: Message, receive: Receive) -> Receive | None:
         """The body, read at once and given again; None where the client has gone meanwhile."""
