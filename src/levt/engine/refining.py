@@ -57,13 +57,19 @@ def prepare(wish: Wish, engine: Engine) -> list[Job]:
     """The jobs of a wish: none where there is nothing to do, several where it goes through the model in parts."""
     if wish.blank:
         return []
-    if not wish.options.by_sentence or wish.steered:
+    if not (wish.options.by_sentence and _of_each(wish)):
         return _jobs(wish, engine)
     return [
         job
         for part in by_sentence(wish.source, wish.draft)
         for job in _jobs(replace(wish, source=part.source, draft=part.draft), engine, part.lead)
     ]
+
+
+def _of_each(wish: Wish) -> bool:
+    """Whether what is asked for can be asked of each sentence: that a word is not there can, that it is cannot."""
+    words = all(isinstance(item, str) and len(item.split()) == 1 for item in wish.drop)
+    return words and not (wish.keep or wish.insert_at or wish.terms)
 
 
 def _jobs(wish: Wish, engine: Engine, lead: str | None = None) -> list[Job]:
