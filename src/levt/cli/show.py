@@ -34,7 +34,7 @@ def show(
         keep: Parts of the draft that must survive.
         drop: Words that must not appear.
         terms: Texts that must appear.
-        whole: Read a text of several sentences whole; by default each is translated by itself, unless words must appear in it.
+        whole: Read a text of several sentences whole; by default each is translated by itself, unless it has terms.
         engine: What runs the model: torch, cuda, onnx, onnx-int8 or native; auto: the fastest exact one.
         device: cpu, cuda or cuda:N; by default a GPU where there is one.
         dtype: float32, bfloat16, float16 or int8; by default bfloat16 on a GPU, int8 with native, float32 elsewhere.
