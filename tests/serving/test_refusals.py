@@ -17,7 +17,7 @@ from levt.engine.batching import Budget
 from levt.engine.model import Model
 from levt.errors import ConfigError
 from levt.serving import schema
-from levt.serving.gate import Gate, host_name
+from levt.serving.gate import Gate, check_names, host_name
 from levt.serving.limits import Limits
 from levt.serving.metrics import Metrics
 from levt.serving.problems import STATUS
@@ -183,6 +183,28 @@ def test_a_body_that_is_too_large_is_taken_in_before_it_is_refused(
     scope = {"type": "http", "method": "POST", "path": "/", "headers": headers + [(b"expect", b"")] * expect}
     asyncio.run(gate(scope, receive, send))
     assert seen == ["part"] * taken + ["http.response.start", "http.response.body"]
+
+
+@pytest.mark.parametrize(
+    ("origins", "hosts", "names"),
+    [
+        (["a.example"], [], "SCHEME"),
+        (["https://a.example/"], [], "SCHEME"),
+        (["https://A.example"], [], "SCHEME"),
+        ([], ["a.example:80"], "without a port"),
+        ([], ["https://a.example"], "without a port"),
+        ([], ["[::1]"], "without a port"),
+    ],
+)
+def test_names_that_would_let_nobody_in(origins: list[str], hosts: list[str], names: str) -> None:
+    with pytest.raises(ConfigError, match=names):
+        check_names(origins, hosts)
+
+
+def test_names_that_let_somebody_in() -> None:
+    check_names(
+        ["*", "null", "https://a.example", "http://[::1]:80", "moz-extension://0-f"], ["a.example", "::1"]
+    )
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from contextlib import suppress
 from typing import Any
 
+from levt.errors import ConfigError
 from levt.serving.limits import Limits
 from levt.serving.metrics import Metrics
 from levt.serving.problems import Problem, of_error
@@ -65,6 +66,7 @@ class Gate:
         ``hosts`` are the names by which it may be asked, None for any; pages of ``origins`` may read why they
         were refused.
         """
+        check_names(origins, hosts or ())
         self.app, self.limits, self.metrics = app, limits, metrics
         self.paths, self.open_paths = frozenset(paths), frozenset(open_paths)
         self.token = None if token is None else token.encode()
@@ -185,6 +187,25 @@ class Gate:
             return await receive()
 
         return again
+
+
+ORIGIN = re.compile(r"\*|null|[a-z][a-z0-9+.-]*://[^/?#@\sA-Z]+")
+
+
+def check_names(origins: Collection[str], hosts: Collection[str]) -> None:
+    """Refuse what no browser ever sends, and what would therefore let nobody in."""
+    for origin in origins:
+        if not ORIGIN.fullmatch(origin):
+            raise ConfigError(
+                f"an origin is SCHEME://NAME or SCHEME://NAME:PORT in small letters, got {origin!r}",
+                hint="as https://translate.example.org, with nothing behind it; * for all",
+            )
+    for host in hosts:
+        if "/" in host or re.fullmatch(r"[^:]*:[0-9]*|\[.*", host) or not host.strip():
+            raise ConfigError(
+                f"a host is a name or an address without a port, got {host!r}",
+                hint="as translate.example.org or ::1",
+            )
 
 
 def host_name(header: str) -> str:
