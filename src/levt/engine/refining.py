@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 from levt.engine.batching import Budget, batches
+from levt.engine.carrying import carried, wordless
 from levt.engine.engine import Engine
 from levt.engine.parting import by_sentence, source_parts
 from levt.engine.result import Result
@@ -18,6 +19,7 @@ from levt.refine.rerank import Candidates, variants
 from levt.refine.reread import Reader
 from levt.refine.steering import Plan, plan
 from levt.refine.wish import Wish
+from levt.text.readable import readable
 from levt.text.tokenizer import Tokenizer
 
 
@@ -59,6 +61,10 @@ def prepare(wish: Wish, engine: Engine) -> list[Job]:
         return []
     if not (wish.options.by_sentence and _of_each(wish)):
         return _jobs(wish, engine)
+    if wordless(wish.source) and not (wish.drop or wish.draft.strip() or engine.tokenizers.target.by_pieces):
+        shown = readable(wish.source, engine.tokenizers.source).strip()
+        parts = carried(shown, engine.tokenizers.target, engine.config.max_length, wish.options)
+        return [Job(part, plan) for part, plan in parts]
     return [
         job
         for part in by_sentence(wish.source, wish.draft)
