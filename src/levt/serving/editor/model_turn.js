@@ -43,7 +43,7 @@ export class ModelTurn {
 
   translate() {
     const { source, terms, bans } = this.session.now;
-    const body = { text: source, terms, drop: bans.map((ban) => ban.text), options: this.options() };
+    const body = { text: source, terms, drop: bans.map((ban) => ban.text), options: this.#bySentence(source) };
     return this.#turn("translate", documentOf([]), (more) => this.api.stream("v1/translate", body, more));
   }
 
@@ -89,10 +89,11 @@ export class ModelTurn {
   }
 
   /** The state with what a change of the source makes of it. */
-  async #followed({ text, state, options }, signal) {
+  async #followed({ text, state }, signal) {
     const { synced, doc, bans } = this.session.now;
     const never = bans.map((ban) => ban.text);
-    const [before, after] = await this.api.write({ texts: [synced, text], drop: [never, never], options }, signal);
+    const body = { texts: [synced, text], drop: [never, never], options: this.#bySentence(synced, text) };
+    const [before, after] = await this.api.write(body, signal);
     const { drop, counts } = follow(doc, before, after);
     return { ...state, drop: state.drop.map((gone, i) => gone || drop[i]), counts };
   }
@@ -102,6 +103,11 @@ export class ModelTurn {
     const { max_iterations: _, ...options } = this.options();
     const body = { text: source, state: this.#state(doc, bans), terms, options };
     return this.#turn("step", doc, ({ signal }) => this.api.step(body, signal));
+  }
+
+  /** Settings with which each sentence is written by itself, as the commands do; lines would bring their breaks along. */
+  #bySentence(...texts) {
+    return { ...this.options(), by_sentence: !this.api.model?.by_pieces && !texts.some((text) => /[\n\r]/.test(text.trim())) };
   }
 
   #state(doc, bans) {
