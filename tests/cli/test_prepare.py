@@ -10,6 +10,7 @@ import pytest
 
 from levt.cli import main
 from levt.data.store import Store
+from levt.text.tokenizer import Tokenizer
 
 
 @pytest.fixture
@@ -45,6 +46,9 @@ def test_typical_call(
     assert report["peak_memory_bytes"] > 0
     assert "train: 60 examples" in shown.err
     assert "peak memory" in shown.err
+    size = Tokenizer.load("store/tokenizer.json").size
+    assert size < 350
+    assert f"tokenizer.json: {size} pieces; 350 were asked for" in shown.err
     assert len(Store.open("store/test2")) == 4
     with pytest.raises(SystemExit) as stop:
         main([*command.split(), "--out", "store"])

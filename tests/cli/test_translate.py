@@ -206,6 +206,14 @@ def test_given_pieces_are_shown_between_spaces(shell: Shell, tmp_path: Path) -> 
         "", "show", "--model", str(tmp_path / "model"), "Hun@@ de", "--draft", "Hun@@ de lauf@@ en", "--min-edit", "1"
     )  # fmt: skip
     assert said.decode().splitlines()[-1].split(maxsplit=1) == ["result", "Hun@@ de lauf@@ en"]
+    drafts = tmp_path / "drafts"
+    drafts.write_text("Hun@@ de lauf@@ en\n")
+    said, _ = shell(
+        "Hun@@ de\n", "refine", "--model", str(tmp_path / "model"), "--draft", str(drafts), "--min-edit", "1", "--json"
+    )  # fmt: skip
+    found = json.loads(said)
+    assert found["text"] == "Hunde laufen"
+    assert Trace.from_json(found["trace"]).text == found["trace"]["result"]["text"] == "Hun@@ de lauf@@ en"
 
 
 def test_show(shell: Shell, folder: str, tmp_path: Path) -> None:

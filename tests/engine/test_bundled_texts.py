@@ -26,3 +26,20 @@ def test_sentences_are_translated_as_if_alone(model: Model) -> None:
     result = model.translate("  ".join(sentences), by_sentence=True)
     assert result.text == "  ".join(one.text for one in model.translate(sentences))
     assert result.trace.text == result.text
+
+
+def test_what_a_reader_does_not_see_changes_nothing(model: Model) -> None:
+    plain = "The two children are playing in the first park."
+    odd = [
+        plain.replace(" are", space + "are") for space in ("\t", "\n", "\r\n", "\u00a0", "\u2009", " \u200b")
+    ]
+    odd += [
+        "\ufeff" + plain,
+        plain + " \t",
+        plain.replace("playing", "play\u00ading"),
+        plain.replace("fi", "ﬁ"),
+    ]
+    odd += ["\u200e" + plain, "\t" + plain]
+    wanted = model.translate(plain).text
+    assert [result.text for result in model.translate(odd)] == [wanted] * len(odd)
+    assert model.translate("\ufeff\u200b").text == ""

@@ -64,7 +64,11 @@ def test_drafts_go_with_their_sentences(model: Model) -> None:
 
 def test_what_is_steered_stays_whole(model: Model) -> None:
     text = " ".join(SENTENCES)
-    for steering in ({"terms": ["Schnee"]}, {"drop": ["Hund"]}):
+    for steering in (
+        {"terms": ["Schnee"]},
+        {"drop": ["Hund. Zwei"]},
+        {"drop": ["Schnee"], "terms": ["Hund"]},
+    ):
         assert model.translate(text, by_sentence=True, **steering) == model.translate(text, **steering)
 
 
@@ -81,3 +85,13 @@ def test_streams_and_many_texts(model: Model) -> None:
     expected = [model.translate(text, by_sentence=True).text for text in texts]
     assert [r.text for r in model.translate(texts, by_sentence=True)] == expected
     assert [r.text for r in model.translate_stream(texts, by_sentence=True)] == expected
+
+
+def test_a_word_to_leave_out_is_left_out_of_each(model: Model) -> None:
+    drop = ["Hund", "Katzen"]
+    parts = model.refine(SENTENCES, draft=DRAFTS, drop=[drop] * len(SENTENCES), max_iterations=1)
+    texts = " ".join(SENTENCES), " ".join(DRAFTS)
+    result = model.refine(texts[0], draft=texts[1], by_sentence=True, drop=drop, max_iterations=1)
+    assert result.text.split() == [word for part in parts for word in part.text.split()]
+    assert result.trace.text == result.text
+    assert not any(word in result.text for word in drop)

@@ -1,5 +1,6 @@
 """Everything that is refused, by its own error; who may ask; and what becomes of those who leave."""
 
+import asyncio
 import json
 import socket
 import threading
@@ -16,8 +17,9 @@ from levt.engine.batching import Budget
 from levt.engine.model import Model
 from levt.errors import ConfigError
 from levt.serving import schema
-from levt.serving.gate import host_name
+from levt.serving.gate import Gate, check_names, host_name
 from levt.serving.limits import Limits
+from levt.serving.metrics import Metrics
 from levt.serving.problems import STATUS
 from levt.serving.server import listen
 from levt.serving.service import Service
@@ -157,6 +159,52 @@ def test_a_body_in_parts_is_counted_too(small: Live) -> None:
             "/v1/translate", content=iter([b" " * 3000] * 9), headers={"Content-Type": "application/json"}
         )
     assert refused(response) == "too_many_bytes"
+
+
+@pytest.mark.parametrize(("parts", "expect", "taken"), [(5, False, 5), (5, True, 0), (1000, False, 22)])
+def test_a_body_that_is_too_large_is_taken_in_before_it_is_refused(
+    parts: int, expect: bool, taken: int
+) -> None:
+    """Else a client that is still sending sees a broken connection and never the answer."""
+    seen: list[str] = []
+
+    async def receive() -> dict[str, Any]:
+        seen.append("part")
+        return {"type": "http.request", "body": b" " * 3000, "more_body": seen.count("part") < parts}
+
+    async def send(message: Any) -> None:
+        seen.append(message["type"])
+
+    async def nobody(*_: Any) -> None:
+        raise AssertionError
+
+    gate = Gate(nobody, SMALL, Metrics(), paths=["/"], open_paths=[])
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(3000 * parts).encode())]
+    scope = {"type": "http", "method": "POST", "path": "/", "headers": headers + [(b"expect", b"")] * expect}
+    asyncio.run(gate(scope, receive, send))
+    assert seen == ["part"] * taken + ["http.response.start", "http.response.body"]
+
+
+@pytest.mark.parametrize(
+    ("origins", "hosts", "names"),
+    [
+        (["a.example"], [], "SCHEME"),
+        (["https://a.example/"], [], "SCHEME"),
+        (["https://A.example"], [], "SCHEME"),
+        ([], ["a.example:80"], "without a port"),
+        ([], ["https://a.example"], "without a port"),
+        ([], ["[::1]"], "without a port"),
+    ],
+)
+def test_names_that_would_let_nobody_in(origins: list[str], hosts: list[str], names: str) -> None:
+    with pytest.raises(ConfigError, match=names):
+        check_names(origins, hosts)
+
+
+def test_names_that_let_somebody_in() -> None:
+    check_names(
+        ["*", "null", "https://a.example", "http://[::1]:80", "moz-extension://0-f"], ["a.example", "::1"]
+    )
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,10 @@ TEXTS = [
     "Hello.|\tWorld.|  Two spaces.|\u00a0One that does not break.",
     "Ends without a stop.| and goes on".replace("|", ""),
     "... and . . . nothing",
+    "A title\n|One thing. |Another\n|\n\n2. A third",
+    "Lines that are broken\nfor width alone. |In\nBerlin, say.\n\n|A blank line ends one,\u2028\u2028|whatever follows",
+    "Buy:\r\n|* Milk\r\n|* Bread\r\n---\r\n",
+    "---\n\nOne\n|Two\n- - -",
 ]
 
 
@@ -34,7 +38,7 @@ def test_where_a_reader_would_cut(marked: str) -> None:
     assert [one.text for one in sentences(marked.replace("|", ""))] == parts
 
 
-@given(st.text(alphabet='ab AZ.!?…"”)1 \t。」é', max_size=60) | st.text(max_size=30))
+@given(st.text(alphabet='ab AZ.!?…"”)1 \t\n\r。」é', max_size=60) | st.text(max_size=30))
 @settings(deadline=None, max_examples=300)
 def test_nothing_is_lost_and_a_sentence_is_one(text: str) -> None:
     found = sentences(text)
@@ -45,7 +49,7 @@ def test_nothing_is_lost_and_a_sentence_is_one(text: str) -> None:
         assert all(any(map(str.isalnum, one.text)) for one in found)
 
 
-@pytest.mark.parametrize("odd", [".", ". ", "a. ", "! A", '."', "。", "1. ", "((. "])
+@pytest.mark.parametrize("odd", [".", ". ", "a. ", "! A", '."', "。", "1. ", "((. ", "A\n", "-\n\n"])
 def test_a_long_line_of_marks_takes_no_time(odd: str) -> None:
     text = odd * 20_000
     assert "".join(one.text + one.space for one in sentences(text)) == text.strip()

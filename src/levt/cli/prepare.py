@@ -65,6 +65,7 @@ def prepare(
 
     from levt.cli._progress import Stages
     from levt.data.preparation import Preparation
+    from levt.data.prepare import SOURCE_TOKENIZER, TOKENIZER
     from levt.data.prepare import prepare as run
     from levt.data.read import corpora
     from levt.text.normalise import Normalisation
@@ -105,6 +106,11 @@ def prepare(
         print(f"{name}: {report.examples:,} examples, {counts}, {rate:,.0f} examples/s", file=sys.stderr)
         for reason, count in report.skipped.items():
             print(f"  skipped {count:,}: {reason}", file=sys.stderr)
+    for name in filter(lambda name: (out / name).exists(), (SOURCE_TOKENIZER, TOKENIZER)):
+        size = Tokenizer.load(out / name).size
+        short = tokenizer is None and size < vocabulary
+        note = f"; {vocabulary:,} were asked for, but the text has no more that occur twice" if short else ""
+        print(f"{name}: {size:,} pieces{note}", file=sys.stderr)
     print(f"{out}: {seconds:.1f} s, peak memory {peak / 1e6:,.0f} MB", file=sys.stderr)
     if json:
         whole = {name: asdict(report) for name, report in reports.items()}

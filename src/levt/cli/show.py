@@ -34,7 +34,7 @@ def show(
         keep: Parts of the draft that must survive.
         drop: Words that must not appear.
         terms: Texts that must appear.
-        whole: Read a text of several sentences whole; by default each is translated by itself, unless it is steered.
+        whole: Read a text of several sentences whole; by default each is translated by itself, unless it has terms.
         engine: What runs the model: torch, cuda, onnx, onnx-int8 or native; auto: the fastest exact one.
         device: cpu, cuda or cuda:N; by default a GPU where there is one.
         dtype: float32, bfloat16, float16 or int8; by default bfloat16 on a GPU, int8 with native, float32 elsewhere.
@@ -58,14 +58,16 @@ def show(
         **{name: value for name, value in (("keep", keep), ("drop", drop), ("terms", terms)) if value},
     )
     result = loaded.refine(text, draft=draft, **settings) if draft else loaded.translate(text, **settings)
-    given_pieces = loaded.engine.tokenizers.target.by_pieces
-    trace = result.trace.apart() if given_pieces else result.trace
     if html is None:
-        show_trace(trace, Console(highlight=False), iterations=result.iterations)
+        show_trace(result.trace, Console(highlight=False), iterations=result.iterations)
         return
     try:
         content = page(
-            [section(trace, title=result.text or "(empty)", source=text, iterations=result.iterations)],
+            [
+                section(
+                    result.trace, title=result.text or "(empty)", source=text, iterations=result.iterations
+                )
+            ],
             title="levt: edits of a text",
         )
         html.write_text(content, encoding="utf-8")

@@ -47,7 +47,7 @@ def translate(
         terms: File with one line per line of the input: the terms that must appear, between tabs or semicolons.
         ordered: The terms must appear in the order given.
         drop: Words that must not appear.
-        whole: Read a line of several sentences whole; by default each is translated by itself, unless it is steered.
+        whole: Read a line of several sentences whole; by default each is translated by itself, unless it has terms.
         batch_size: Most lines that go through the model together; changes speed and memory, never a result.
         engine: torch, cuda, onnx, onnx-int8 or native; auto: the fastest exact one; ray, ray:NAME: a cluster.
         device: cpu, cuda or cuda:N; by default a GPU where there is one.

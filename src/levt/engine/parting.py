@@ -6,6 +6,7 @@ from typing import NamedTuple
 from levt.engine.split import split
 from levt.errors import InputError
 from levt.refine.request import Tokens
+from levt.text.readable import readable
 from levt.text.sentences import sentences
 from levt.text.tokenizer import Tokenizer
 
@@ -42,10 +43,13 @@ def by_sentence(source: str, draft: str) -> list[Part]:
 
 
 def source_parts(text: str, tokenizer: Tokenizer, positions: int, *, whole: bool) -> list[tuple[str, Tokens]]:
-    """A source as it is, if the model can read it; else in parts of at most half that length.
+    """A source, if the model can read it; else in parts of at most half that length; none where it is blank.
 
-    A word that is longer than half is a part by itself.
+    A word that is longer than half is a part by itself. What a reader does not see, the model is not shown.
     """
+    text = readable(text, tokenizer)
+    if not (whole or text.strip()):
+        return []
     tokens = tuple(tokenizer.encode(text))
     if len(tokens) + 2 <= positions:
         return [(text, tokens)]

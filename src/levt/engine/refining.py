@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 from levt.engine.batching import Budget, batches
+from levt.engine.carrying import carried, wordless
 from levt.engine.engine import Engine
 from levt.engine.parting import by_sentence, source_parts
 from levt.engine.result import Result
@@ -18,6 +19,7 @@ from levt.refine.rerank import Candidates, variants
 from levt.refine.reread import Reader
 from levt.refine.steering import Plan, plan
 from levt.refine.wish import Wish
+from levt.text.readable import readable
 from levt.text.tokenizer import Tokenizer
 
 
@@ -57,13 +59,23 @@ def prepare(wish: Wish, engine: Engine) -> list[Job]:
     """The jobs of a wish: none where there is nothing to do, several where it goes through the model in parts."""
     if wish.blank:
         return []
-    if not wish.options.by_sentence or wish.steered:
+    if not (wish.options.by_sentence and _of_each(wish)):
         return _jobs(wish, engine)
+    if wordless(wish.source) and not (wish.drop or wish.draft.strip() or engine.tokenizers.target.by_pieces):
+        shown = readable(wish.source, engine.tokenizers.source).strip()
+        parts = carried(shown, engine.tokenizers.target, engine.config.max_length, wish.options)
+        return [Job(part, plan) for part, plan in parts]
     return [
         job
         for part in by_sentence(wish.source, wish.draft)
         for job in _jobs(replace(wish, source=part.source, draft=part.draft), engine, part.lead)
     ]
+
+
+def _of_each(wish: Wish) -> bool:
+    """Whether what is asked for can be asked of each sentence: that a word is not there can, that it is cannot."""
+    words = all(isinstance(item, str) and len(item.split()) == 1 for item in wish.drop)
+    return words and not (wish.keep or wish.insert_at or wish.terms)
 
 
 def _jobs(wish: Wish, engine: Engine, lead: str | None = None) -> list[Job]:

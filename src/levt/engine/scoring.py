@@ -6,6 +6,7 @@ from levt.engine.batching import Budget, batches
 from levt.engine.engine import Engine
 from levt.errors import InputError
 from levt.refine.request import Tokens
+from levt.text.readable import readable
 
 
 def score_texts(
@@ -23,7 +24,8 @@ def score_texts(
     positions = engine.config.max_length
     pairs: list[tuple[Tokens, Tokens]] = []
     for source, target in zip(sources, targets, strict=True):
-        pair = tuple(engine.tokenizers.source.encode(source)), tuple(engine.tokenizers.target.encode(target))
+        read, written = engine.tokenizers.source, engine.tokenizers.target
+        pair = tuple(read.encode(readable(source, read))), tuple(written.encode(target))
         longest = max(map(len, pair if strict else pair[:1])) + 2
         if longest > positions:
             raise InputError(
@@ -31,10 +33,10 @@ def score_texts(
                 hint="score it sentence by sentence",
             )
         pairs.append(pair)
-    readable = [i for i, pair in enumerate(pairs) if len(pair[1]) + 2 <= positions]
+    short = [i for i, pair in enumerate(pairs) if len(pair[1]) + 2 <= positions]
     scores = dict.fromkeys(range(len(pairs)), float("-inf"))
-    for chosen in batches([max(map(len, pairs[i])) + 2 for i in readable], budget):
-        batch = [readable[i] for i in chosen]
+    for chosen in batches([max(map(len, pairs[i])) + 2 for i in short], budget):
+        batch = [short[i] for i in chosen]
         unique = list(dict.fromkeys(pairs[i][0] for i in batch))
         row = {source: r for r, source in enumerate(unique)}
         memory = engine.encode(unique)

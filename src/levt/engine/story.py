@@ -33,13 +33,14 @@ class Story:
         return tokens
 
     def trace(self) -> Trace:
-        """The trace."""
-        return Trace(
+        """The trace; its pieces show where words begin, as those of a vocabulary of whole words do not."""
+        trace = Trace(
             draft=self.draft,
             draft_pieces=tuple(self.tokenizer.pieces(self.draft)),
             iterations=tuple(self._iteration(round_) for round_ in self.rounds),
             stopped=self.stopped if self.stopped in STOPS else None,
         )
+        return trace.apart() if self.tokenizer.by_pieces else trace
 
     def _iteration(self, round_: Round) -> Iteration:
         script = round_.script

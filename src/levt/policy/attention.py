@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -19,6 +20,7 @@ from torch.nn import functional as F
 
 from levt.policy.cache import CachedPattern
 from levt.policy.layout import Layout, Packed, Padded
+from levt.policy.row_groups import RowGroup, grouped_attention, row_groups
 from levt.policy.short_attention import fits, short_attention
 
 varlen_attn: Callable[..., Any] | None = None
@@ -71,7 +73,10 @@ def varlen_fits(q: Float[Tensor, "t h e"]) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class PackedPattern:
-    """Attention over flat sequences: our kernel for short ones, torch's, or padded rows where neither can."""
+    """Attention over flat sequences: our kernel for short ones, torch's, or padded rows where neither can.
+
+    On a CPU rows of about one length are padded together; there the host knows the lengths.
+    """
 
     queries: Packed
     keys: Packed
@@ -97,7 +102,14 @@ class PackedPattern:
         if dropout == 0 and varlen_attn is not None and varlen_fits(q):
             out: Tensor = varlen_attn(q, k, v, *lengths, **(CAUSAL if self.causal else {}))
             return asked.clean(out)
+        if q.device.type == "cpu":
+            return grouped_attention(self.groups, q, k, v, causal=self.causal, dropout=dropout)
         return self.by_padding(q, k, v, dropout=dropout)
+
+    @cached_property
+    def groups(self) -> list[RowGroup]:
+        """The rows by length."""
+        return row_groups(self.queries, self.keys)
 
     def by_padding(
         self,

@@ -37,7 +37,7 @@ class Options:
     max_count: int = 255
     """Most placeholders opened in one gap in one iteration."""
     by_sentence: bool = False
-    """Translate each sentence of a text by itself; what is steered stays whole."""
+    """Translate each sentence of a text by itself; where something must appear or stay, the text stays whole."""
     reread: bool = True
     """Read a finished text anew, and go on where that changes it: refining a result then leaves it alone.
 

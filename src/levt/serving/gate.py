@@ -10,8 +10,10 @@ import logging
 import re
 import time
 from collections.abc import Awaitable, Callable, Collection, MutableMapping
+from contextlib import suppress
 from typing import Any
 
+from levt.errors import ConfigError
 from levt.serving.limits import Limits
 from levt.serving.metrics import Metrics
 from levt.serving.problems import Problem, of_error
@@ -37,6 +39,10 @@ HEADERS = {
 
 
 ALLOWED = b"access-control-allow-origin"
+DISCARDED = 16
+"""Of a body that is too large, so many times the limit is read and thrown away before it is refused."""
+DISCARD_SECONDS = 2.0
+"""… for at most so long."""
 
 
 class Gate:
@@ -60,6 +66,7 @@ class Gate:
         ``hosts`` are the names by which it may be asked, None for any; pages of ``origins`` may read why they
         were refused.
         """
+        check_names(origins, hosts or ())
         self.app, self.limits, self.metrics = app, limits, metrics
         self.paths, self.open_paths = frozenset(paths), frozenset(open_paths)
         self.token = None if token is None else token.encode()
@@ -91,6 +98,8 @@ class Gate:
             if problem.type == "internal":
                 log.exception("a request failed")
             if not status:
+                if problem.type == "too_many_bytes":
+                    await self._discard(scope, receive)
                 await respond(problem, noted)
         finally:
             path = scope["path"] if scope["path"] in self.paths else "other"
@@ -135,6 +144,19 @@ class Gate:
         length = headers.get(b"content-length", "0")
         self.limits.check_bytes(int(length) if re.fullmatch("[0-9]{1,15}", length) else self.limits.bytes + 1)
 
+    async def _discard(self, scope: Message, receive: Receive) -> None:
+        """Take in the rest of a body that is too large, up to a point: who is still sending reads no answer."""
+        if any(name == b"expect" for name, _ in scope["headers"]):
+            return  # it waits for our leave to send, and gets the answer instead
+        left = DISCARDED * self.limits.bytes
+        with suppress(TimeoutError):
+            async with asyncio.timeout(min(self.limits.body_seconds, DISCARD_SECONDS)):
+                while left > 0:
+                    message = await receive()
+                    left -= len(message.get("body", b""))
+                    if not message.get("more_body", False):
+                        return
+
     async def _body(self, scope: Message, receive: Receive) -> Receive | None:
         """The body, read at once and given again; None where the client has gone meanwhile."""
         if scope["method"] != "POST":
@@ -165,6 +187,25 @@ class Gate:
             return await receive()
 
         return again
+
+
+ORIGIN = re.compile(r"\*|null|[a-z][a-z0-9+.-]*://[^/?#@\sA-Z]+")
+
+
+def check_names(origins: Collection[str], hosts: Collection[str]) -> None:
+    """Refuse what no browser ever sends, and what would therefore let nobody in."""
+    for origin in origins:
+        if not ORIGIN.fullmatch(origin):
+            raise ConfigError(
+                f"an origin is SCHEME://NAME or SCHEME://NAME:PORT in small letters, got {origin!r}",
+                hint="as https://translate.example.org, with nothing behind it; * for all",
+            )
+    for host in hosts:
+        if "/" in host or re.fullmatch(r"[^:]*:[0-9]*|\[.*", host) or not host.strip():
+            raise ConfigError(
+                f"a host is a name or an address without a port, got {host!r}",
+                hint="as translate.example.org or ::1",
+            )
 
 
 def host_name(header: str) -> str:

@@ -14,6 +14,7 @@ from levt.serving import schema
 from levt.serving.limits import Limits
 from levt.serving.problems import Problem
 from levt.serving.states import Marked, check_tokens, state_job
+from levt.text.readable import readable
 
 
 def batch_jobs(body: schema.Batch, engine: Engine, limits: Limits) -> list[list[Job]]:
@@ -174,7 +175,8 @@ def place_of(body: schema.AlternativesRequest, engine: Engine, limits: Limits) -
             f"start and end must lie in order between 0 and {len(tokens)}, got {body.start} and {body.end}",
             hint="they count tokens; end is behind the last one to replace",
         )
-    source = tuple(engine.tokenizers.source.encode(body.text))
+    reader = engine.tokenizers.source
+    source = tuple(reader.encode(readable(body.text, reader)))
     limits.check_tokens(len(source))
     longest = 2 + max(len(source), len(tokens) - (body.end - body.start) + body.placeholders)
     if longest > engine.config.max_length:

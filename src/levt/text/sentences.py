@@ -2,8 +2,9 @@
 
 A sentence ends at a full stop, a question or exclamation mark, with the brackets and quotes closed there, if white
 space follows and then what may begin one: anything but a small letter. In scripts without spaces it ends at the mark.
-No sentence ends at an initial, an abbreviation or an ordinal. Where in doubt, nothing is cut: half a sentence costs a
-translation more than two sentences in one.
+No sentence ends at an initial, an abbreviation or an ordinal. A blank line ends one, and so does a line break, unless a
+line of the paragraph begins with a small letter: then its lines are broken for width alone. Where in doubt, nothing is
+cut: half a sentence costs a translation more than two sentences in one.
 """
 
 import re
@@ -31,6 +32,10 @@ _COUNTED = re.compile(r"(?:^|\s)\d{1,2}\.$|^\W*\d+\.$")
 """An ordinal, as in the German 3. Oktober, and the number of an item."""
 
 
+_WHITE = re.compile(r"\s+")
+_BREAK = re.compile(r"\r\n|[\n\r\v\f\x85\u2028\u2029]")
+
+
 class Sentence(NamedTuple):
     """A sentence, and the white space behind it."""
 
@@ -46,7 +51,41 @@ def sentences(text: str) -> list[Sentence]:
     >>> sentences("One.  Two.")
     [Sentence(text='One.', space='  '), Sentence(text='Two.', space='')]
     """
-    text = text.strip()
+    found: list[Sentence] = []
+    for line in _lines(text.strip()):
+        found += _sentences(line.text)
+        found[-1] = found[-1]._replace(space=line.space)
+    return found
+
+
+def _lines(text: str) -> list[Sentence]:
+    """The parts between line breaks that end a sentence; what has no word belongs to the next of them.
+
+    >>> [line.text for line in _lines("A title\\n* * *\\nOne thing.\\n\\nAnother,\\nwhich goes on.")]
+    ['A title', '* * *\\nOne thing.', 'Another,\\nwhich goes on.']
+    """
+    breaks = [run for run in _WHITE.finditer(text) if _BREAK.search(run[0])]
+    blank = [len(_BREAK.findall(run[0])) > 1 for run in breaks]
+    small = [_first(text[run.end() : run.end() + _NEAR]).islower() for run in breaks]
+    last = next((i for i in reversed(range(len(text))) if text[i].isalnum()), -1)
+    found: list[Sentence] = []
+    start = looked = at = 0
+    words = False
+    while at < len(breaks):
+        end = next((i for i in range(at, len(breaks)) if blank[i]), len(breaks))
+        cut = [] if any(small[at:end]) else breaks[at:end]
+        for run in (*cut, *breaks[end : end + 1]):
+            words = words or any(map(str.isalpha, text[looked : run.start()]))
+            looked = run.end()
+            if words and looked <= last:
+                found.append(Sentence(text[start : run.start()], run[0]))
+                start, words = looked, False
+        at = end + 1
+    return [*found, Sentence(text[start:], "")] if start < len(text) else found
+
+
+def _sentences(text: str) -> list[Sentence]:
+    """The sentences of a line, by their punctuation."""
     found: list[Sentence] = []
     start = looked = 0
     words = False
@@ -67,7 +106,7 @@ def sentences(text: str) -> list[Sentence]:
 
 def _closes(before: str, behind: str, *, wide: bool) -> bool:
     """Whether a sentence may end between these, and another begin."""
-    first = next((character for character in behind if character.isalnum()), "")
+    first = _first(behind)
     if not first or first.islower():
         return False
     if wide:
@@ -78,3 +117,8 @@ def _closes(before: str, behind: str, *, wide: bool) -> bool:
     if _NUMBERED.search(bare) and first.isdigit():
         return False
     return not (_DOTTED.search(bare) or _COUNTED.search(bare) or _ABBREVIATED.search(bare))
+
+
+def _first(text: str) -> str:
+    """The first letter or digit; nothing where there is none."""
+    return next((character for character in text if character.isalnum()), "")

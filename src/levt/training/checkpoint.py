@@ -126,12 +126,9 @@ def read_record(folder: Path, identity: dict[str, Any]) -> Record:
         raise ModelError(f"{folder} {error.message}", hint=error.hint) from error
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise damaged(folder, error) from error
-    known = record.identity
-    other = sorted(k for k in identity.keys() | known.keys() if identity.get(k) != known.get(k))
-    if other:
-        was = ", ".join(f"{k} was {known.get(k)!r} and is {identity.get(k)!r}" for k in other)
+    if other := _differences(record.identity, identity):
         raise ModelError(
-            f"{folder} belongs to a run with other settings: {was}",
+            f"{folder} belongs to a run with other settings: {', '.join(other)}",
             hint="use another --out folder, or the settings of that run",
         )
     return record
@@ -142,6 +139,22 @@ def remember_best(folder: Path, standing: Standing, identity: dict[str, Any]) ->
     record = read_record(folder, identity)
     best = {name: getattr(standing, name) for name in ("best", "best_step", "stale")}
     replace(record, standing=replace(record.standing, **best)).write(folder)
+
+
+def _differences(was: dict[str, Any], now: dict[str, Any], prefix: str = "") -> list[str]:
+    """What differs between settings, each by its own name.
+
+    >>> _differences({"model": {"width": 64, "heads": 2}}, {"model": {"width": 32, "heads": 2}})
+    ['model.width was 64 and is 32']
+    """
+    found = []
+    for key in sorted(was.keys() | now.keys()):
+        old, new = was.get(key), now.get(key)
+        if isinstance(old, dict) and isinstance(new, dict):
+            found += _differences(old, new, f"{prefix}{key}.")
+        elif old != new:
+            found.append(f"{prefix}{key} was {old!r} and is {new!r}")
+    return found
 
 
 def verify(folder: Path, record: Record, part: slice = slice(None)) -> None:

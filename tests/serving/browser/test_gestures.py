@@ -298,3 +298,16 @@ def test_a_reload_loses_nothing(editor: Any) -> None:
     editor.locator(".word.locked").wait_for()
     assert editor.text == "Ein Hund läuft."
     assert editor.locator("#source").input_value() == "A dog runs."
+
+
+@pytest.mark.parametrize(
+    ("source", "apart"), [("A dog runs. Two cats.", True), ("A dog runs.\nTwo cats.", False)]
+)
+def test_sentences_in_a_row_are_written_one_by_one(
+    editor: Any, server: Any, source: str, apart: bool
+) -> None:
+    """As the commands do; line breaks would come into the draft, where nobody could see them."""
+    editor.locator("#source").fill(source)
+    editor.locator("#translate").click()
+    editor.locator("#status", has_text="iteration").wait_for()
+    assert server.last("/v1/translate")["options"]["by_sentence"] is apart

@@ -9,6 +9,7 @@ import pytest
 from levt.edits.script import between
 from levt.edits.trace import Trace
 from levt.edits.words import join
+from levt.text.sentences import sentences
 
 pytestmark = pytest.mark.browser
 
@@ -45,6 +46,34 @@ def test_pieces_become_the_same_text(editor: Any) -> None:
         # Words lie side by side, hold every piece once, and read as the text.
         assert [n for word in cut for n in range(word["start"], word["end"])] == list(range(len(row)))
         assert "".join(" " * word["space"] + word["text"] for word in cut).removeprefix(" ") == text
+
+
+def test_sentences_end_where_the_server_ends_them(editor: Any) -> None:
+    draw = random.Random(4)
+    parts = [
+        *'AbzÄßé3_²。！」"”)\n -',
+        "Dr.",
+        "z.B.",
+        "No. ",
+        "12. ",
+        "... ",
+        "… ",
+        ". ",
+        "?  ",
+        "؟ ",
+        "\r\n\t",
+        " 한",
+    ]
+    texts = ["".join(draw.choices(parts, k=draw.randrange(30))) for _ in range(1000)]
+    texts += ["A title\nDr. No met J. Doe. Why?\n\nNobody\nknew… Am 3. Oktober. So it was."]
+    found = editor.evaluate(
+        """async (texts) => { const { sentencesOf } = await import('/cutting.js');
+             return texts.map((text) => sentencesOf(text).map(({ text, space }) => [text, space])); }""",
+        texts,
+    )
+    for text, cut in zip(texts, found, strict=True):
+        assert cut == [list(one) for one in sentences(text)], text
+    assert len(found[-1]) == 6
 
 
 def test_traces_are_replayed_alike(editor: Any) -> None:

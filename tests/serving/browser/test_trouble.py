@@ -51,6 +51,31 @@ def test_a_server_that_went_away(editor: Any) -> None:
     assert editor.text == "Ein Hund läuft."
 
 
+def test_what_was_translated_before_the_server_went_away_stays(editor: Any, server: Any) -> None:
+    left = [None]
+
+    def first_only(route: Any) -> None:
+        return route.fallback() if left and not left.pop() else route.abort()
+
+    editor.route("**/v1/translate", first_only)
+    editor.locator("#source").fill("A dog runs. " * 40)
+    editor.locator("#split").click()
+    editor.locator("#notice", has_text="The server does not answer.").wait_for()
+    editor.locator("#status", has_text="16 of 40 sentences translated; go to").wait_for()
+    labels = [one.get_attribute("aria-label") for one in editor.locator("#sentence-list button").all()]
+    assert ["no draft yet" in label for label in labels] == [False] * 16 + [True] * 24
+    assert [len(body["texts"]) for path, body in server.asked if path.endswith("translate")] == [16]
+
+
+def test_a_failure_of_the_first_is_said(editor: Any) -> None:
+    editor.route("**/v1/translate", lambda route: route.abort())
+    editor.locator("#source").fill("A dog runs. " * 3)
+    editor.locator("#split").click()
+    editor.locator("#notice", has_text="The server does not answer.").wait_for()
+    editor.locator("#status", has_text="That did not work.").wait_for()
+    assert editor.locator("#sentences").is_hidden()
+
+
 def test_no_source(editor: Any, server: Any) -> None:
     editor.locator("#translate").click()
     assert "no source yet" in editor.said

@@ -13,6 +13,9 @@ const UNREACHABLE = {
   hint: "Is `levt serve` still running? Your work is safe in this tab.",
 };
 
+/** So many texts go together: enough to be quick, few enough to be answered before the server loses patience. */
+const TOGETHER = 16;
+
 /** Server-sent events from chunks of text. */
 export async function* parseEvents(chunks) {
   let buffer = "";
@@ -112,16 +115,14 @@ export class Api {
     return (await this.#json("v1/translate", body, { signal })).results.map(({ pieces }) => pieces);
   }
 
-  /** Results of many texts, with their traces; no more at a time than the server takes. */
-  async translateAll(texts, { drop, ...more }, signal) {
-    const most = this.limits?.texts ?? texts.length;
-    const results = [];
+  /** Many texts, some at a time; `onSome` hears their results, with traces, as they come. */
+  async translateAll(texts, { drop, ...more }, { signal, onSome }) {
+    const most = Math.min(this.limits?.texts ?? TOGETHER, TOGETHER);
     for (let i = 0; i < texts.length; i += most) {
       const part = texts.slice(i, i + most);
       const body = { texts: part, drop: part.map(() => drop), ...more, trace: true };
-      results.push(...(await this.#json("v1/translate", body, { signal })).results);
+      onSome((await this.#json("v1/translate", body, { signal })).results);
     }
-    return results;
   }
 
   async step(body, signal) {

@@ -2,6 +2,7 @@
 
 import { Api } from "./api.js";
 import { chips } from "./chips.js";
+import { sentencesOf } from "./cutting.js";
 import { ask, crossWord, documentOf, keepWord, replace, textOf } from "./document.js";
 import { byId, element, plural } from "./dom.js";
 import { DraftView } from "./draft_view.js";
@@ -15,7 +16,7 @@ import { closePopover, openPopover } from "./popover.js";
 import { recall, recallToken, remember, rememberToken } from "./remember.js";
 import { download, sessionHtml, sessionJson } from "./share.js";
 import { setUpShortcuts, shortcutTable } from "./shortcuts.js";
-import { Sentences, sentencesOf } from "./sentences.js";
+import { Sentences } from "./sentences.js";
 import { Session } from "./state.js";
 import { tokenDialog } from "./token_dialog.js";
 import { retype, withText } from "./typing.js";
@@ -171,14 +172,15 @@ async function run(action = null) {
 async function oneByOne() {
   const found = sentencesOf(session.now.source);
   const results = await turn.translateAll(found.map(({ text }) => text));
-  if (!results) return;
+  if (!results.length) return;
   sentences.open(found, { bans: session.now.bans });
   results.forEach((result, i) => {
     sentences.go(i);
     turn.accept(found[i].text, result);
   });
   sentences.go(0);
-  say(`${found.length} sentences translated.`);
+  const all = results.length === found.length;
+  say(all ? `${found.length} sentences translated.` : `${results.length} of ${found.length} sentences translated; go to one of the others to translate it.`);
   draft.focus(0);
 }
 

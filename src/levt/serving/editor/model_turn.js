@@ -43,26 +43,33 @@ export class ModelTurn {
 
   translate() {
     const { source, terms, bans } = this.session.now;
-    const body = { text: source, terms, drop: bans.map((ban) => ban.text), options: this.options() };
+    const body = { text: source, terms, drop: bans.map((ban) => ban.text), options: this.#bySentence(source) };
     return this.#turn("translate", documentOf([]), (more) => this.api.stream("v1/translate", body, more));
   }
 
-  /** Translate texts without showing how; gives their results, or null. */
+  /** Translate texts without showing how; gives the results that were there when it ended, was stopped or failed. */
   async translateAll(texts) {
     const aborter = this.#begin();
+    const { signal } = aborter;
+    const results = [];
+    const onSome = (some) => {
+      results.push(...some);
+      say(`${results.length} of ${plural(texts.length, "sentence")} translated …`);
+    };
     try {
       const drop = this.session.now.bans.map((ban) => ban.text);
-      return await this.api.translateAll(texts, { drop, options: this.options() }, aborter.signal);
+      await this.api.translateAll(texts, { drop, options: this.options() }, { signal, onSome });
     } catch (error) {
-      if (error.name === "AbortError" || aborter.signal.aborted) say("Stopped; nothing was translated.");
-      else complain(error);
-      return null;
+      const stopped = error.name === "AbortError" || signal.aborted;
+      if (!results.length) say(stopped ? "Stopped; nothing was translated." : "That did not work.");
+      if (!stopped) complain(error);
     } finally {
       if (this.#aborter === aborter) {
         this.#aborter = null;
         this.onBusy(false);
       }
     }
+    return results;
   }
 
   /** Take in a result that nobody watched. */
@@ -82,10 +89,11 @@ export class ModelTurn {
   }
 
   /** The state with what a change of the source makes of it. */
-  async #followed({ text, state, options }, signal) {
+  async #followed({ text, state }, signal) {
     const { synced, doc, bans } = this.session.now;
     const never = bans.map((ban) => ban.text);
-    const [before, after] = await this.api.write({ texts: [synced, text], drop: [never, never], options }, signal);
+    const body = { texts: [synced, text], drop: [never, never], options: this.#bySentence(synced, text) };
+    const [before, after] = await this.api.write(body, signal);
     const { drop, counts } = follow(doc, before, after);
     return { ...state, drop: state.drop.map((gone, i) => gone || drop[i]), counts };
   }
@@ -95,6 +103,11 @@ export class ModelTurn {
     const { max_iterations: _, ...options } = this.options();
     const body = { text: source, state: this.#state(doc, bans), terms, options };
     return this.#turn("step", doc, ({ signal }) => this.api.step(body, signal));
+  }
+
+  /** Settings with which each sentence is written by itself, as the commands do; lines would bring their breaks along. */
+  #bySentence(...texts) {
+    return { ...this.options(), by_sentence: !this.api.model?.by_pieces && !texts.some((text) => /[\n\r]/.test(text.trim())) };
   }
 
   #state(doc, bans) {

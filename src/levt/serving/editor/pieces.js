@@ -31,6 +31,9 @@ export const visible = (text) =>
     return code.length > 2 ? `\\u${code.padStart(4, "0")}` : `\\x${code.padStart(2, "0")}`;
   });
 
+/** A piece with its space; in traces it is there already. */
+const spaced = (piece) => (apart && !piece.startsWith(SPACE) ? SPACE + piece : piece);
+
 /** Cut pieces into atoms that cannot be shown apart: one piece, or a run of byte pieces. */
 function atoms(pieces) {
   const found = [];
@@ -38,7 +41,7 @@ function atoms(pieces) {
     let end = start + 1;
     const bytes = !apart && BYTE.test(pieces[start]);
     while (bytes && end < pieces.length && BYTE.test(pieces[end])) end += 1;
-    found.push({ start, end, text: bytes ? bytesText(pieces.slice(start, end)) : (apart ? SPACE : "") + pieces[start] });
+    found.push({ start, end, text: bytes ? bytesText(pieces.slice(start, end)) : spaced(pieces[start]) });
     start = end;
   }
   return found;

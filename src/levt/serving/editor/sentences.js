@@ -6,20 +6,6 @@ import { byId, element } from "./dom.js";
 import { visible } from "./pieces.js";
 import { blank } from "./state.js";
 
-/** What ends in a full stop and is no sentence. */
-const ABBREVIATION = /(?:^|[\s(])(?:\p{Lu}|Mr|Mrs|Ms|Dr|Prof|St|No|vs|etc|cf|ca|e\.g|i\.e|z\.\s?B|d\.\s?h|bzw|Nr)\.\s*$/u;
-
-/** The sentences of a text, each with the white space behind it. */
-export function sentencesOf(text) {
-  const cut = new Intl.Segmenter("en", { granularity: "sentence" });
-  const found = [];
-  for (const { segment } of cut.segment(text.trim())) {
-    if (found.length && (!segment.trim() || ABBREVIATION.test(found.at(-1)))) found[found.length - 1] += segment;
-    else found.push(segment);
-  }
-  return found.map((sentence) => ({ text: sentence.trim(), space: /\s*$/.exec(sentence)[0] }));
-}
-
 export class Sentences {
   #list = [{ space: "", saved: null }];
 

@@ -58,7 +58,8 @@ class Options(StepOptions):
 
     max_iterations: int = Field(default=10, ge=1, description="Stop after this many iterations.")
     by_sentence: bool = Field(
-        default=False, description="Translate each sentence by itself; what is steered stays whole."
+        default=False,
+        description="Translate each sentence by itself; where something must appear or stay, the text stays whole.",
     )
 
 

@@ -1,0 +1,38 @@
+"""Texts without a word go over as they are, however long, where texts are taken sentence by sentence."""
+
+import pytest
+
+from levt.engine.model import Model
+from tiny_models import tiny
+
+ODD = ["* * *", "-" * 80, "=" * 700, "😀 👨\u200d👩\u200d👧" * 40, "…", "«»", " - ", "█▁▂ \ue000"]
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return tiny(seed=4)
+
+
+def test_as_they_are(model: Model) -> None:
+    results = model.translate([*ODD, "A dog runs."], by_sentence=True)
+    assert [result.text for result in results[:-1]] == [text.strip() for text in ODD]
+    assert results[-1].text == model.translate("A dog runs.").text
+    for result in results:
+        assert result.trace.text == result.text == model.engine.tokenizers.target.decode(result.tokens)
+
+
+def test_of_any_company(model: Model) -> None:
+    together = model.translate(["A dog runs.", *ODD, "Two cats sleep!"], by_sentence=True)
+    assert together[1:-1] == [model.translate(text, by_sentence=True) for text in ODD]
+
+
+def test_what_nobody_sees_is_nothing(model: Model) -> None:
+    assert model.translate("\u200b\ufeff", by_sentence=True).text == ""
+
+
+def test_whole_texts_drafts_and_words_to_leave_out_are_for_the_model(model: Model) -> None:
+    assert model.translate("* * *").text != "* * *"
+    assert model.refine("* * *", draft="Ein Hund", by_sentence=True) == model.refine(
+        "* * *", draft="Ein Hund"
+    )
+    assert "*" not in model.translate("*", drop=["*"], by_sentence=True).text
