@@ -17,7 +17,7 @@ from levt.recipes.multi30k import multi30k_ar, multi30k_levt_distilled
 SIZE: dict[str, Any] = {
     "width": 128, "hidden": 512, "encoder_layers": 3, "decoder_layers": 3, "norm": "pre", "dropout": 0.1,
 }  # fmt: skip
-TRAINING: dict[str, Any] = {"tokens": 512, "learning_rate": 3e-3}
+TRAINING: dict[str, Any] = {"tokens": 512, "learning_rate": 3e-3, "max_steps": 100_000}  # the minutes end it
 
 
 def laptop_ar() -> Experiment:
