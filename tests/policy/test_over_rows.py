@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from levt.policy.layout import Packed, Padded
-from levt.policy.over_rows import State, last_of, mirrored, over_rows
+from levt.policy.over_rows import Begin, last_of, mirrored, over_rows
 
 LENGTHS = st.lists(st.integers(0, 6), min_size=1, max_size=6)
 
@@ -17,7 +17,7 @@ def lstm() -> nn.LSTM:
     return nn.LSTM(3, 4, batch_first=True)
 
 
-def batch(lengths: list[int], tail: int) -> tuple[Tensor, Packed, State]:
+def batch(lengths: list[int], tail: int) -> tuple[Tensor, Packed, Begin]:
     torch.manual_seed(1)
     layout = Packed.of(torch.tensor(lengths), sum(lengths) + tail, 8)
     x = torch.randn(sum(lengths) + tail, 3, requires_grad=True)

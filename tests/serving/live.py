@@ -13,11 +13,16 @@ import httpx
 
 from levt.engine.batching import Budget
 from levt.engine.model import Model
+from levt.serving import schema
 from levt.serving.app import create_app
 from levt.serving.limits import Limits
+from levt.serving.problems import STATUS
 from levt.serving.server import address_of, listen, make_server
 from levt.serving.service import Service
 from tiny_models import tiny
+
+STATE = {"tokens": [300, 301]}
+PLACE = {"text": "a", "tokens": [300], "start": 0, "end": 1}
 
 
 class Live:
@@ -78,3 +83,14 @@ def spawned(model: str | None, *flags: str) -> Iterator[str]:
     # What was no HTTP is noted; nothing else is.
     assert [line for line in rest.splitlines() if "Invalid HTTP request" not in line] == []
     assert process.returncode == 0
+
+
+def refused(response: httpx.Response) -> str:
+    """The type of an error, whose form and status are as promised."""
+    found = response.json()
+    schema.ErrorBody.model_validate(found)
+    assert set(found) == {"error"}
+    assert response.status_code == STATUS[found["error"]["type"]]
+    assert "Traceback" not in response.text
+    kind: str = found["error"]["type"]
+    return kind

@@ -1,7 +1,7 @@
 """Tiny runs for the tests of this folder: random rows to copy, networks of a few thousand weights."""
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from levt.imitation.teacher_forcing import TeacherForcingLessons
 from levt.policy.build import build
 from levt.policy.config import AutoregressiveConfig, LevTConfig
 from levt.training.config import TrainingConfig
+from levt.training.log import read_log
 from levt.training.loop import Trainer, Validation
 
 VOCABULARY = 19
@@ -106,3 +107,38 @@ def weights(run: Trainer) -> dict[str, Tensor]:
 def same(one: Mapping[str, Tensor], two: Mapping[str, Tensor]) -> bool:
     """Whether two sets of tensors are the same to the last bit."""
     return one.keys() == two.keys() and all(torch.equal(one[name], two[name]) for name in one)
+
+
+def at_step(run: Trainer, number: int, action: Callable[[], None]) -> None:
+    """Do something right after the weights have taken their so-manieth step."""
+    original, made = run.weights.step, [0]
+
+    def step() -> None:
+        original()
+        made[0] += 1
+        if made[0] == number:
+            action()
+
+    run.weights.step = step  # type: ignore[method-assign]
+
+
+def losses(folder: Path) -> list[tuple[float, ...]]:
+    records = [r for r in read_log(folder / "log.jsonl") if r["event"] == "train"]
+    names = [n for n in ("delete", "placeholder", "token") if n in records[0]]
+    return [(r["step"], r["learning_rate"], *(r[name] for name in names)) for r in records]
+
+
+def score_of(model: nn.Module) -> float:
+    """Any number that depends on every weight."""
+    return sum(p.detach().abs().sum().item() for p in model.parameters())
+
+
+VALIDATION = Validation(score_of, "sum")
+
+
+class Crash(Exception):
+    """Power is gone."""
+
+
+def crash() -> None:
+    raise Crash

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from small_runs import SMALL, Saved, config, lessons, trainer
+from small_runs import SMALL, Saved, config, lessons, score_of, trainer
 from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageWriter
 from torch.distributed.tensor import DTensor
 
@@ -29,11 +29,6 @@ from levt.training.weights import FlatWeights
 Found = dict[str, torch.Tensor]
 
 
-def number_of(model: torch.nn.Module) -> float:
-    """Any number that depends on every weight."""
-    return sum(p.detach().abs().sum().item() for p in model.parameters())
-
-
 def gradients(run: Trainer) -> Found:
     """The whole gradient, as it is just before a step."""
     if isinstance(run.weights, FlatWeights):
@@ -49,7 +44,7 @@ def gradients(run: Trainer) -> Found:
 def learn(store: Path, out: Path, kind: str, settings: dict[str, Any], **fields: Any) -> Found:
     """A run: its losses and norms by step, its last gradient, its weights, moments' places and saved model."""
     saved, last = Saved(), {}
-    validation = Validation(number_of, "number") if fields.pop("validate", False) else None
+    validation = Validation(score_of, "number") if fields.pop("validate", False) else None
     run = trainer(
         Store.open(store), out, config(**settings), kind=kind, save=saved, validation=validation, **fields
     )

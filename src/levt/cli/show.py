@@ -62,15 +62,9 @@ def show(
         show_trace(result.trace, Console(highlight=False), iterations=result.iterations)
         return
     try:
-        content = page(
-            [
-                section(
-                    result.trace, title=result.text or "(empty)", source=text, iterations=result.iterations
-                )
-            ],
-            title="levt: edits of a text",
-        )
-        html.write_text(content, encoding="utf-8")
+        title = result.text or "(empty)"
+        shown = section(result.trace, title=title, source=text, iterations=result.iterations)
+        html.write_text(page([shown], title="levt: edits of a text"), encoding="utf-8")
     except OSError as error:
         raise InputError(
             f"cannot write {html}: {error.strerror}", hint="name a file in an existing folder"

@@ -13,12 +13,12 @@ from torch.nn.utils.rnn import PackedSequence
 
 from levt.policy.layout import Layout, Packed, Padded
 
-State = tuple[Float[Tensor, "1 r d"], Float[Tensor, "1 r d"]]
+Begin = tuple[Float[Tensor, "1 r d"], Float[Tensor, "1 r d"]]
 """What the LSTM remembers of each row, and its cell."""
 
 
 def over_rows(
-    lstm: nn.LSTM, x: Float[Tensor, "*n e"], layout: Layout, begin: State | None = None
+    lstm: nn.LSTM, x: Float[Tensor, "*n e"], layout: Layout, begin: Begin | None = None
 ) -> Float[Tensor, "*n d"]:
     """The state of every place after it was read, each row from the left; zero in the tail."""
     found: Tensor

@@ -7,9 +7,8 @@ from levt.recipes.post_editing_steering import keystrokes
 from levt.recipes.reproduce.framework.report import Cell, Report, Section, Table
 from levt.recipes.reproduce.framework.setting import Setting
 from levt.recipes.reproduce.framework.step import Job, Step
-from levt.recipes.reproduce.parts.models import SECONDS
 from levt.recipes.reproduce.parts.post_editing_systems import Chains
-from levt.recipes.reproduce.parts.post_editing_task import FINE_TUNED, PostEditingTask, tasks_of
+from levt.recipes.reproduce.parts.post_editing_task import FINE_TUNED, SECONDS, PostEditingTask, tasks_of
 from levt.recipes.reproduce.parts.post_editing_texts import triples_of
 from levt.recipes.reproduce.parts.training import MODEL
 from levt.recipes.reproduce.parts.tuning import BUDGET

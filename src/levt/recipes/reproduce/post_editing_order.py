@@ -8,9 +8,8 @@ from levt.recipes.post_editing_triples import ENDS, watched
 from levt.recipes.reproduce.framework.report import Cell, Report, Section, Table
 from levt.recipes.reproduce.framework.setting import Setting
 from levt.recipes.reproduce.framework.step import Job, Step
-from levt.recipes.reproduce.parts.models import SECONDS
 from levt.recipes.reproduce.parts.post_editing_systems import Chains
-from levt.recipes.reproduce.parts.post_editing_task import FINE_TUNED, main_task
+from levt.recipes.reproduce.parts.post_editing_task import FINE_TUNED, SECONDS, main_task
 from levt.recipes.reproduce.parts.post_editing_texts import ACTIONS, triples_of
 from levt.recipes.reproduce.parts.training import MODEL
 from levt.recipes.reproduce.parts.tuning import BUDGET

@@ -7,11 +7,11 @@ from levt.recipes.post_editing_tags import tagged
 from levt.recipes.reproduce.framework.report import Cell, Report, Section, Table
 from levt.recipes.reproduce.framework.setting import Setting
 from levt.recipes.reproduce.framework.step import Job, Step
-from levt.recipes.reproduce.parts.models import SECONDS
 from levt.recipes.reproduce.parts.post_editing_systems import Chains
 from levt.recipes.reproduce.parts.post_editing_task import (
     FINE_TUNED,
     SCRATCH,
+    SECONDS,
     ZERO_SHOT,
     PostEditingTask,
     tasks_of,

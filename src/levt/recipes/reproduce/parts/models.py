@@ -17,10 +17,8 @@ from levt.recipes.reproduce.parts.tuning import tune_step
 
 Expert = Literal["oracle", "distilled"]
 """Whom a model learns from: the references, or the teacher."""
-SECONDS = {"toy": 0.5, "quick": 8.0, "paper": 60.0}
-"""How long it takes to decode a test set of post-editing."""
-DECODED = {"toy": 0.5, "quick": 5.0, "paper": 60.0}
-"""The same of translation or summaries; at quick scale a thousand short ones take a second, and loading the rest."""
+SECONDS = {"toy": 0.5, "quick": 5.0, "paper": 60.0}
+"""How long it takes to decode a test set; at quick scale a thousand short texts take a second, and loading the rest."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,7 @@ class Made:
     @property
     def seconds(self) -> float:
         """How long it takes to decode a test set."""
-        return DECODED[self.setting.scale]
+        return SECONDS[self.setting.scale]
 
     @property
     def seeds(self) -> range:
