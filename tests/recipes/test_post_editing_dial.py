@@ -48,6 +48,21 @@ def test_what_makes_worse_or_is_luck_is_not_taken() -> None:
     assert bold.min_edit == 0.9
 
 
+def test_many_tries_are_no_luck() -> None:
+    """What one value alone would be allowed for, it is not beside seventeen others."""
+    lucky = editor(6, 0)
+    assert calibrated({0.9: lucky}).min_edit == 0.9
+    beside = {(i / 20, float(penalty)): DRAFTS for i in range(9) for penalty in (0, 1)}
+    many = chosen({**beside, (0.9, 0.0): lucky}, DRAFTS, REFERENCES, level=0.05, samples=200)
+    assert many.min_edit == LEAVE_ALONE
+    p_value = many.tried[-1].ter.p_value
+    assert p_value is not None
+    assert p_value <= 0.05
+    # Whoever really helps still may, and there are trials enough to see it.
+    sure = chosen({**beside, (0.9, 0.0): editor(24, 0)}, DRAFTS, REFERENCES, level=0.05, samples=20)
+    assert sure.min_edit == 0.9
+
+
 def test_the_penalty_is_chosen_with_the_dial() -> None:
     """A model that deletes a wrong word at once, but writes the right one only with a γ of 1 or more."""
     shy = [text.replace(" gold", "").replace(" green", "") for text in DRAFTS]

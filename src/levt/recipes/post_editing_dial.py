@@ -2,13 +2,15 @@
 
 Real drafts are mostly right, and every needless edit makes one worse. ``min_edit`` says how probable an edit must be.
 It is chosen on a dev set, among values of which 1 means to leave everything as it is. A value may be chosen only where
-neither BLEU nor TER is worse than doing nothing, and one of them is better by more than chance explains: so what
-helps on the dev set by luck alone is not taken, and where nothing helps the drafts stay as they are.
+neither BLEU nor TER is worse than doing nothing, and one of them is better by more than chance explains, however many
+values are tried: so what helps on the dev set by luck alone is not taken, and where nothing helps the drafts stay as they
+are.
 
 The dial holds for insertions too, so a reluctant model may delete a word and then not dare to write the right one. γ
 makes up for that: it is subtracted from the logit of an empty gap before the dial is asked. So both can be chosen.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -67,8 +69,10 @@ def chosen(
 ) -> Calibration:
     """Choose among the texts of each ``(min_edit, γ)``: of those allowed the lowest TER, of equals the most reluctant.
 
-    ``level`` is the p-value at which a difference counts as more than chance; 1 asks only for no loss on the dev set.
+    ``level`` is how often luck may choose a value where none helps; 1 asks only for no loss on the dev set.
     """
+    share = shared_level(level, 2 * len(texts))  # each is judged by two metrics
+    samples = max(samples, math.ceil(1 / share) - 1)  # with fewer trials no p-value could be that small
     names = {pair: " ".join(map(str, pair)) for pair in texts}
     systems: dict[str, Sequence[str]] = {"": drafts, **{names[pair]: found for pair, found in texts.items()}}
     bleu, ter = (compared(name, systems, references, samples) for name in ("bleu", "ter"))
@@ -78,7 +82,7 @@ def chosen(
             empty_gap_penalty=pair[1],
             bleu=bleu[name],
             ter=ter[name],
-            allowed=_helps(bleu[name], bleu[""], ter[name], ter[""], level),
+            allowed=_helps(bleu[name], bleu[""], ter[name], ter[""], share),
         )
         for pair, name in names.items()
     )
@@ -94,6 +98,15 @@ def chosen(
         ter=ter[""],
         tried=tried,
     )
+
+
+def shared_level(level: float, count: int) -> float:
+    """The p-value that each of several comparisons must have, for all of them together to be at a level (Šidák).
+
+    >>> round(shared_level(0.05, 10), 5), shared_level(0.05, 1), shared_level(1.0, 10)
+    (0.00512, 0.05, 1.0)
+    """
+    return level if count <= 1 else 1 - (1 - level) ** (1 / count)
 
 
 def calibrate_model(

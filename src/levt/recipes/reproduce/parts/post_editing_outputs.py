@@ -45,6 +45,7 @@ def outputs_step(
         run=post_edit,
         inputs={"model": model, "triples": triples},
         config=config if dial else {"dial": False},
+        version=2 if dial else 1,  # the level is shared among all values tried
         seconds=seconds,
         light=True,
     )
