@@ -3,8 +3,7 @@
 Real drafts are mostly right, and every needless edit makes one worse. ``min_edit`` says how probable an edit must be.
 It is chosen on a dev set, among values of which 1 means to leave everything as it is. A value may be chosen only where
 neither BLEU nor TER is worse than doing nothing, and one of them is better by more than chance explains, however many
-values are tried: so what helps on the dev set by luck alone is not taken, and where nothing helps the drafts stay as they
-are.
+values are tried: so what helps on the dev set by luck alone is not taken, and where nothing helps the drafts stay.
 
 The dial holds for insertions too, so a reluctant model may delete a word and then not dare to write the right one. γ
 makes up for that: it is subtracted from the logit of an empty gap before the dial is asked. So both can be chosen.
