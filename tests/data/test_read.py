@@ -96,6 +96,7 @@ def test_tables(tmp_path: Path, suffix: str) -> None:
         ("a.tsv", b"a\tb\tc", "3 columns where 2 are expected"),
         ("a.jsonl", b"{", "not JSON"),
         ("a.jsonl", b"[]", "not a JSON object"),
+        pytest.param("a.jsonl", b"[" * 9_000, "not JSON", id="deep"),
         ("a.jsonl", b'{"source": "a"}', "'target' is missing"),
         ("a.jsonl", b'{"source": "a", "target": 3}', "'target' is missing or not a text"),
         ("a.jsonl", b'{"source": "a", "target": "\\ud800"}', "lone surrogate"),

@@ -193,6 +193,10 @@ def test_a_line_that_is_of_no_use_is_named(model: str, tmp_path: Path) -> None:
     rows = [json.loads(line) for line in lines(tmp_path / "out2" / "b.jsonl")]
     assert rows[0]["problem"] == 5
     assert rows[1] == {"problem": "it has no text under the key 'source'", "target": ""}
+    deep = "[" * 9_000
+    odd = ['"terms": 5', '"terms": ["\\ud800"]', f'"terms": {deep}']
+    table.write_text("".join(f'{{"source": "A dog.", {one}}}\n' for one in odd), encoding="utf-8")
+    assert run(model, table, tmp_path / "out3", skip_broken=True).broken == 3
     path.write_bytes(b"A dog.\n" * 8)
     with pytest.raises(StoreError, match="another input"):
         run(model, path, tmp_path / "out")

@@ -151,7 +151,7 @@ def _columns(text: str, has_draft: bool | None) -> tuple[str, ...]:
 def _keys(text: str, has_draft: bool | None) -> tuple[str, ...]:
     try:
         found = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"not JSON ({error})") from error
     if not isinstance(found, dict):
         raise ValueError("not a JSON object with the keys source and target")

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any, BinaryIO
 
 from levt.data.one_line import one_line_json
+from levt.data.terms import terms_of
 from levt.errors import InputError
 from levt.recipes.shard_formats import Broken, Record
 from levt.recipes.shard_formats.text import Text
@@ -22,7 +23,7 @@ class Jsonl(Text):
         """The object, if it is one with a source."""
         try:
             found = json_module.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             return Broken(InputError(f"it is not JSON ({error})", hint=HINT))
         return checked(found)
 
@@ -49,6 +50,14 @@ def checked(found: Any) -> Record:
         return Broken(InputError("it has no text under the key 'source'", hint=HINT))
     if not isinstance(found.get("draft"), str | None):
         return Broken(InputError(f"its draft must be a text, got {found['draft']!r}", hint=HINT))
-    if any("\ud800" <= c <= "\udfff" for key in ("source", "draft") for c in found.get(key) or ""):
+    try:
+        terms = terms_of("" if found.get("terms") is None else found["terms"])
+    except InputError as error:
+        return Broken(error)
+    if any(
+        "\ud800" <= c <= "\udfff"
+        for text in (found["source"], found.get("draft") or "", *terms)
+        for c in text
+    ):
         return Broken(InputError("it has a lone surrogate", hint=HINT))
     return found
