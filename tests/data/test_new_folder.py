@@ -54,6 +54,23 @@ def test_existing_folder_is_kept(tmp_path: Path) -> None:
     assert (tmp_path / "empty" / "b").exists()
 
 
+def test_a_link_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for name in ("empty", "new"):
+        (tmp_path / f"to_{name}").symlink_to(tmp_path / name)
+        with new_folder(tmp_path / f"to_{name}") as folder:
+            (folder / "a").touch()
+        assert (tmp_path / f"to_{name}").is_symlink()
+        assert [path.name for path in (tmp_path / name).iterdir()] == ["a"]
+
+
+def test_the_folder_one_is_in_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in (".", tmp_path):
+        with pytest.raises(StoreError, match="is the folder you are in"), new_folder(Path(name)):
+            pass
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX locks and signals")
 def test_a_killed_run_is_cleared_and_a_live_one_is_not(tmp_path: Path) -> None:
     out = tmp_path / "out"

@@ -19,21 +19,24 @@ except ImportError:  # no such locks on this system: the last writer wins
 def new_folder(path: Path) -> Iterator[Path]:
     """Give a temporary folder beside ``path``; at the end it is synced and takes the name, on error it goes.
 
-    What a killed run has left is cleared by the next one. An OSError (a full disk) becomes a StoreError.
+    What a killed run has left is cleared by the next one. An OSError (a full disk) becomes a StoreError. Where
+    ``path`` is a link, what it points to is made.
     """
+    check_name(path)
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise StoreError(f"{path} exists already", hint="remove it or choose another folder")
-    partial = path.with_name(f".{path.name}.partial")
+    place = path.resolve()
+    partial = place.with_name(f".{place.name}.partial")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(path.with_name(f".{path.name}.lock"), path):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(place.with_name(f".{place.name}.lock"), path):
             shutil.rmtree(partial, ignore_errors=True)
             try:
                 partial.mkdir()
                 yield partial
                 sync(partial)
-                partial.replace(path)
-                sync_one(path.parent)
+                partial.replace(place)
+                sync_one(place.parent)
             finally:
                 shutil.rmtree(partial, ignore_errors=True)
     except OSError as error:
@@ -41,6 +44,12 @@ def new_folder(path: Path) -> Iterator[Path]:
             f"{path} cannot be written: {error.strerror or error}",
             hint="nothing was left behind; make room or choose another place, then run it again",
         ) from error
+
+
+def check_name(path: Path) -> None:
+    """Raise a StoreError where no folder can take this name: the one we are in would go from under our feet."""
+    if path.resolve() == Path.cwd():
+        raise StoreError(f"{path} is the folder you are in", hint="name a new folder, which will be made")
 
 
 @contextmanager

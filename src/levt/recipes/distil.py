@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from levt.data.columns import flat
-from levt.data.folder import new_folder
+from levt.data.folder import check_name, new_folder
 from levt.data.prepare import check_corpus, load_tokenizers
 from levt.data.store import Store
 from levt.data.write import StoreWriter
@@ -63,6 +63,7 @@ def distil(
     """
     settings = settings or Distillation()
     runner = runner or Local(processes=processes, device=device)
+    check_name(out)
     check_corpus(corpus)
     store = Store.open(corpus / TRAIN)
     store.verify()
