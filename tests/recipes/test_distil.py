@@ -252,10 +252,23 @@ def test_a_finished_corpus_is_left_as_it_is(corpus: Path, teachers: Any, tmp_pat
     for other in (Distillation(beam=3), Distillation(beam=1, length_penalty=0.5)):
         with pytest.raises(StoreError, match="was not made from this teacher"):
             distil(teachers("autoregressive"), corpus, tmp_path / "out", other)
+        assert not (tmp_path / "out.work").exists(), "what is refused leaves nothing"
     with pytest.raises(StoreError, match="was not made from this teacher"):
         distil(teachers("levt"), corpus, tmp_path / "out", settings)
     with pytest.raises(StoreError, match="was not made from this teacher"):
         distil(teachers("levt"), corpus, corpus, settings)
+
+
+def test_only_the_corpus_is_taken_over(tmp_path: Path, teachers: Any) -> None:
+    corpus = toy_corpus(tmp_path / "corpus", draft=True, train=10)
+    (corpus / "run").mkdir()
+    (corpus / ".hidden").touch()
+    before = {path.name for path in corpus.iterdir()}
+    distil(teachers("autoregressive"), corpus, corpus / "out", Distillation(beam=1, shard=5))
+    assert {path.name for path in (corpus / "out").iterdir()} == before - {"run", ".hidden"} | {
+        "distill.json"
+    }
+    assert {path.name for path in corpus.iterdir()} == before | {"out"}
 
 
 def test_pieces_of_another_teacher_are_not_taken(corpus: Path, teachers: Any, tmp_path: Path) -> None:

@@ -70,6 +70,13 @@ def test_damage_is_named(tmp_path: Path) -> None:
     assert "remove it and run the command again" in str(caught.value)
 
 
+def test_a_damaged_identity_is_named(tmp_path: Path) -> None:
+    shards(tmp_path)
+    (tmp_path / "identity.json").write_text('{"what"', encoding="utf-8")
+    with pytest.raises(StoreError, match=r"identity.json is damaged"):
+        shards(tmp_path)
+
+
 def test_other_work_is_refused(tmp_path: Path) -> None:
     shards(tmp_path)
     for other in ({"count": 11, "size": 4}, {"count": 10, "size": 5}):

@@ -23,6 +23,7 @@ from levt.errors import StoreError
 VERSION = 1
 """Of the layout on disk; another version is refused."""
 
+META = "meta.json"
 OFFSET = np.dtype("<u8")
 TOKEN: dict[str, np.dtype[Any]] = {"uint16": np.dtype("<u2"), "uint32": np.dtype("<u4")}
 
@@ -166,9 +167,9 @@ _AGAIN = "make the store again with `levt prepare`"
 
 
 def _read_meta(folder: Path) -> dict[str, Any]:
-    path = folder / "meta.json"
+    path = folder / META
     if not path.is_file():
-        splits = sorted(child.name for child in folder.glob("*/") if (child / "meta.json").is_file())
+        splits = sorted(child.name for child in folder.glob("*/") if (child / META).is_file())
         hint = f"it holds the stores {', '.join(splits)}: open one of them" if splits else _AGAIN
         raise StoreError(f"{folder} is not a store: there is no {path.name}", hint=hint)
     try:

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from levt.data.columns import Column, flat
-from levt.data.store import OFFSET, TOKEN, VERSION
+from levt.data.store import META, OFFSET, TOKEN, VERSION
 
 
 class StoreWriter:
@@ -91,7 +91,7 @@ class StoreWriter:
             self._next_shard()
         self._end_shard()
         meta = {"version": VERSION, "count": self.count, "fields": self.fields, "shards": self._shards}
-        (self.folder / "meta.json").write_text(json.dumps(meta, indent=1) + "\n", encoding="utf-8")
+        (self.folder / META).write_text(json.dumps(meta, indent=1) + "\n", encoding="utf-8")
 
     def abandon(self) -> None:
         """Close what is open without finishing; the folder is then of no use."""

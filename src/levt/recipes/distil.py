@@ -20,7 +20,7 @@ import numpy as np
 from levt.data.columns import flat
 from levt.data.folder import check_name, new_folder
 from levt.data.prepare import check_corpus, load_tokenizers
-from levt.data.store import Store
+from levt.data.store import META, Store
 from levt.data.write import StoreWriter
 from levt.errors import StoreError
 from levt.policy.folder import Tokenizers, open_folder
@@ -68,6 +68,7 @@ def distil(
     store = Store.open(corpus / TRAIN)
     store.verify()
     identity = identity_of_work(teacher, store, settings)
+    done(out, identity)  # one that came of other work is refused before anything is made
     work = out.with_name(f"{out.name}.work")
     with trouble_told(work), shared(work):
         if (found := done(out, identity)) is None:
@@ -116,9 +117,10 @@ def assemble(corpus: Path, store: Store, out: Path, shards: Shards, identity: di
     kept: Counter[str] = Counter()
     with new_folder(out) as folder:
         for path in sorted(corpus.iterdir()):
-            if path.is_dir() and path.name != TRAIN:
+            # Nothing else that may lie there: runs, hidden files, or this very corpus on its way.
+            if (path / META).is_file() and path.name != TRAIN:
                 shutil.copytree(path, folder / path.name)
-            elif path.is_file():
+            elif path.is_file() and not path.name.startswith("."):
                 shutil.copy2(path, folder / path.name)
         (folder / TRAIN).mkdir()
         writer = StoreWriter(

@@ -90,7 +90,11 @@ class Shards(Pieces):
         note = folder / "identity.json"
         if not note.exists():
             write_whole(note, known)
-        if json.loads(note.read_text("utf-8")) != known:
+        try:
+            same = json.loads(note.read_text("utf-8")) == known
+        except ValueError as error:
+            raise StoreError(f"{note} is damaged", hint="remove that folder and begin again") from error
+        if not same:
             raise StoreError(
                 f"{folder} holds the beginning of other work", hint="remove that folder, or finish it first"
             )
