@@ -1,6 +1,7 @@
 """Halves, drafts, mixtures: files in, files out, resumed where it was stopped."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -135,6 +136,19 @@ def test_real_triples_are_repeated(corpus: tuple[Path, Path], tmp_path: Path) ->
     assert triples.count(("s1", "m1", "p1")) == triples.count(("s2", "m2", "p2")) == 10
     with pytest.raises(InputError, match="three files"):
         mix([tmp_path / "synthetic"], real[:2], tmp_path / "other")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs pipes")
+def test_what_can_be_read_only_once_is_refused(corpus: tuple[Path, Path], tmp_path: Path) -> None:
+    source, target = corpus
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(InputError, match="pipe can be read only once"):
+        write_drafts(pipe, target, tmp_path / "out", Synthesis(black_box="command:cat"))
+    with pytest.raises(InputError, match="pipe can be read only once"):
+        mix([source, source, target], [source, pipe, target], tmp_path / "mixed", times=2)
+    assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "mixed").exists()
 
 
 def test_the_note_says_what_it_was(corpus: tuple[Path, Path], tmp_path: Path) -> None:

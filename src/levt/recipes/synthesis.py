@@ -17,7 +17,7 @@ from pathlib import Path
 
 from levt.data.aligned import aligned
 from levt.data.folder import new_folder
-from levt.data.lines import Lines
+from levt.data.lines import Lines, check_file
 from levt.data.one_line import one_line
 from levt.errors import ConfigError, InputError, StoreError
 from levt.recipes.black_boxes import answered, open_black_box
@@ -101,6 +101,7 @@ def write_drafts(
     A run that was stopped goes on after the last draft it wrote; one of other files or of another black box
     in the same folder is refused.
     """
+    _check_lasting(source, target)
     total = sum(1 for _ in aligned(source, target))
     out.mkdir(parents=True, exist_ok=True)
     note = {
@@ -163,6 +164,8 @@ def mix(synthetic: Sequence[Path], real: Sequence[Path], out: Path, *, times: in
         try:
             for given, repeats in ((synthetic, 1), (real, times)):
                 paths = triple(given)
+                if repeats > 1:
+                    _check_lasting(*paths)
                 count = 0
                 for _ in range(repeats):
                     for texts in aligned(*paths):
@@ -186,6 +189,16 @@ def triple(paths: Sequence[Path]) -> list[Path]:
         f"triples are three files, source, draft and target, or one folder of them, got {len(paths)} paths",
         hint="a folder of them is what `levt synthesize drafts` writes",
     )
+
+
+def _check_lasting(*paths: Path) -> None:
+    """Raise an InputError where a file cannot be read again: the second time, a pipe would be empty."""
+    for path in paths:
+        check_file(path)
+        if not path.is_file():
+            raise InputError(
+                f"{path} can be read only once, and is needed again", hint="write it to a file first"
+            )
 
 
 def whole_lines(path: Path) -> int:
