@@ -174,6 +174,7 @@ def test_other_work_is_refused(shards: Path, model: str, tmp_path: Path) -> None
         run(model, shards, out)
     with pytest.raises(StoreError, match="is not empty"):
         run(model, shards, shards)
+    assert not (shards / ".levt").exists(), "what is refused is left as it was"
 
 
 def test_a_line_that_is_of_no_use_is_named(model: str, tmp_path: Path) -> None:

@@ -37,11 +37,11 @@ class LineShards(Pieces):
         self.out, self.plan = self.folder.parent, list(plan)
         self.count = sum(piece.lines for piece in plan)
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
             note = self.folder / "identity.json"
             if not note.exists():
-                if any(path.name != NOTES for path in self.out.iterdir()):
+                if self.out.exists() and any(path.name != NOTES for path in self.out.iterdir()):
                     raise StoreError(f"{out} is not empty", hint="choose another folder")
+                self.folder.mkdir(parents=True, exist_ok=True)
                 write_whole(note, identity)
             known = json_module.loads(note.read_text("utf-8"))
         except (OSError, ValueError) as error:
