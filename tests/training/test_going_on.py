@@ -88,6 +88,19 @@ def test_a_run_that_is_over_is_left_alone(store: Store, tmp_path: Path) -> None:
     assert more.run().step == 9
 
 
+def test_a_stopped_run_that_is_given_no_more_steps_is_judged(store: Store, tmp_path: Path) -> None:
+    first = trainer(store, tmp_path, config(validate_every=100), validation=VALIDATION)
+    at_step(first, 5, lambda: signal.raise_signal(signal.SIGTERM))
+    assert first.run().best is None
+    for turn in (1, 0):  # and once is enough
+        saved = Saved()
+        short = config(validate_every=100, max_steps=3)
+        again = trainer(store, tmp_path, short, validation=VALIDATION, save=saved)
+        standing = again.run()
+        assert (standing.step, standing.best_step) == (5, 5)
+        assert [note["step"] for note in saved.notes] == [5] * turn
+
+
 def test_another_seed_or_size_is_refused(store: Store, tmp_path: Path) -> None:
     trainer(store, tmp_path, config(max_steps=2)).run()
     with pytest.raises(ModelError, match="seed was 1 and is 2"):

@@ -231,9 +231,11 @@ class Trainer:
                         log.say(f"no better {self.validation.name} in {config.patience} validations")
                 if step % config.save_every == 0:
                     self._write()
-            if self.standing.step == before and before:
-                return  # a run that was over before
-            if self.validation and self.standing.step % config.validate_every and self.over:
+            over_before = self.standing.step == before > 0
+            never_judged = self.validation and self.standing.best is None and self.over
+            if over_before and not never_judged:
+                return
+            if self.validation and self.over and (over_before or self.standing.step % config.validate_every):
                 self._validate(log)
             self._write()
 
