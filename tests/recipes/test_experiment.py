@@ -79,6 +79,9 @@ def test_the_metric_that_selects(metric: str, corpus: Path, tmp_path: Path) -> N
     assert {r["name"] for r in records} == {metric}
     scores = [r["score"] for r in records]
     assert standing.best == (min if metric == "ter" else max)(scores)
+    # A score of another metric is neither better nor worse.
+    with pytest.raises(ConfigError, match=f"selects its best model by {metric}, and another metric"):
+        run(toy_experiment(corpus, tmp_path / "run", training={"max_steps": 9}))
 
 
 def test_words_are_found_as_the_language_needs_it(

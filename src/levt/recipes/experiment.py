@@ -36,12 +36,14 @@ from levt.recipes.teaching import TEACHING, Teaching, teaching_lessons
 from levt.refine.decoders import options_of
 from levt.refine.options import Options
 from levt.text.tokenizer import Tokenizer
-from levt.training.checkpoint import Standing
+from levt.training.checkpoint import Standing, checkpoints
 from levt.training.config import TrainingConfig
 from levt.training.loop import Trainer, Validation
 from levt.training.parallel import World
 
 AnyConfig = ModelConfig
+SETTINGS = "experiment.json"
+"""The settings of a run when it was last begun."""
 FINISHED = "finished.json"
 """The settings of a run that has reached its end."""
 UNKNOWN = 5
@@ -117,6 +119,7 @@ def run(experiment: Experiment, *, stay: bool = False) -> Standing:
         store.verify()  # once a machine: a gigabyte takes a second, hours of training follow
     config = sized(experiment.model, tokenizers)
     check_lengths(experiment, config, store)
+    check_metric(experiment)
     torch.manual_seed(experiment.training.seed)
     network = build(config) if experiment.init is None else loaded(experiment.init, config, tokenizers)
     settings = as_json(experiment)
@@ -132,7 +135,7 @@ def run(experiment: Experiment, *, stay: bool = False) -> Standing:
         device=experiment.where,
     )
     if trainer.world.first:
-        write_whole(experiment.out / "experiment.json", settings, indent=1)
+        write_whole(experiment.out / SETTINGS, settings, indent=1)
     try:
         standing = trainer.run()
         if trainer.world.first and trainer.over:
@@ -196,6 +199,21 @@ def check_lengths(experiment: Experiment, config: AnyConfig, store: Store) -> No
     raise_all(
         ConfigError, "the network is too short for the corpus", problems, hint="raise --model.max-length"
     )
+
+
+def check_metric(experiment: Experiment) -> None:
+    """Refuse to go on with another metric: its scores cannot be compared with the best one so far."""
+    try:
+        known = json.loads((experiment.out / SETTINGS).read_text("utf-8"))
+        was = [known.get(name) for name in ("metric", "tokenize")]
+    except (OSError, ValueError, AttributeError):
+        return
+    if was != [experiment.metric, experiment.tokenize] and checkpoints(experiment.out):
+        named = " ".join(filter(None, was))
+        raise ConfigError(
+            f"{experiment.out} selects its best model by {named}, and another metric is asked for",
+            hint="use another --out folder, or the --metric and --tokenize of that run",
+        )
 
 
 def lessons(experiment: Experiment, store: Store, network: nn.Module) -> Lessons:
