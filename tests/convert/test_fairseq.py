@@ -1,6 +1,7 @@
 """The converter: every flag of the architecture gives the numbers of an independent stand-in for fairseq."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -375,3 +376,37 @@ def test_a_folder_without_a_recorded_run_is_refused(tmp_path: Path) -> None:
     StandIn().save(tmp_path)
     with pytest.raises(InputError, match="recorded run"):
         parity(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda run: [], "must have lists"),
+        (lambda run: {"cases": []}, "must have lists"),
+        (lambda run: {"cases": [{**run["cases"][0], "source": 5}]}, "case 1 must have"),
+        (lambda run: {"cases": [{**run["cases"][0], "id": "other"}]}, "no numbers other.encoder"),
+        (lambda run: {**run, "decoding": [{"source": []}]}, "case 1 of decoding"),
+        (lambda run: {**run, "decoding": 5}, "must have lists"),
+    ],
+)
+def test_a_recorded_run_that_says_too_little_is_refused(
+    tmp_path: Path, change: Callable[[Any], Any], words: str
+) -> None:
+    file = recorded(StandIn(), tmp_path) / "expected.json"
+    file.write_text(json.dumps(change(json.loads(file.read_text("utf-8")))), encoding="utf-8")
+    with pytest.raises(InputError, match=words) as caught:
+        parity(tmp_path)
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("data", [b"", b"PK\x03\x04 cut short", b"\x93NUMPY"])
+def test_damaged_numbers_are_refused(tmp_path: Path, data: bytes) -> None:
+    (recorded(StandIn(), tmp_path) / "expected.npz").write_bytes(data)
+    with pytest.raises(InputError, match="cannot be read"):
+        parity(tmp_path)
+
+
+def test_numbers_of_another_byte_order_and_precision_are_read(tmp_path: Path) -> None:
+    folder = recorded(StandIn(), tmp_path)
+    numpy.savez(folder / "expected.npz", **{k: v.astype(">f8") for k, v in expected(StandIn()).items()})
+    assert all(row.within(1e-4) for row in parity(folder))

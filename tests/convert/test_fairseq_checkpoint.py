@@ -203,6 +203,29 @@ def test_a_whole_tensor_of_a_hand_made_file_is_read(tmp_path: Path) -> None:
     assert read.tensor(read.data).tolist() == [1.0, 3.0]
 
 
+def test_bytes_after_a_storage_are_passed_over(tmp_path: Path) -> None:
+    numbers = torch.arange(4.0).numpy().tobytes()
+    read = read_checkpoint(hand_made(tmp_path / "c.pt", tensor(4, 0, 4, 1), data_0=numbers + b"x"))
+    assert read.tensor(read.data).tolist() == [0.0, 1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("flag", [1, 1 << 5, 1 << 6])
+def test_a_storage_that_claims_to_be_encrypted_or_patched_is_refused(tmp_path: Path, flag: int) -> None:
+    path = hand_made(tmp_path / "c.pt", tensor(4, 0, 4, 1), data_0=bytes(16))
+    data = bytearray(path.read_bytes())
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+    place = data.index(b"PK\x01\x02")  # of the first entry of the directory
+    for _ in range(next(i for i, name in enumerate(names) if name.endswith("data/0"))):
+        place = data.index(b"PK\x01\x02", place + 1)
+    data[place + 8] |= flag
+    path.write_bytes(data)
+    read = read_checkpoint(path)
+    with pytest.raises(ModelError, match="cannot be read") as caught:
+        read.tensor(read.data)
+    assert caught.value.hint
+
+
 @pytest.mark.parametrize(("shape", "stride"), [(-1, 1), (1, -1)])
 def test_negative_sizes_are_refused(tmp_path: Path, shape: int, stride: int) -> None:
     with pytest.raises(ModelError, match="negative"):

@@ -9,6 +9,7 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from levt.errors import ConfigError, InputError, MissingExtra
 from levt.evaluation.metrics import Metric, bleu, chrf, metric, rouge, ter
+from levt.evaluation.scorers import MetricName, Tokenize
 
 ALL = ("bleu", "chrf", "chrf++", "ter", "rouge-1", "rouge-2", "rouge-l")
 
@@ -134,3 +135,10 @@ def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setitem(sys.modules, "sacrebleu.metrics.bleu", None)
     with pytest.raises(MissingExtra, match=r"(?s)sacrebleu.*levt\[eval\]"):
         metric("ter")
+
+
+@pytest.mark.parametrize(("name", "tokenize"), [("bleu", None), ("ter", "char"), ("rouge-1", "char")])
+def test_stems_are_of_english_words_alone(name: MetricName, tokenize: Tokenize | None) -> None:
+    with pytest.raises(ConfigError, match="stem is for ROUGE of English words"):
+        metric(name, tokenize=tokenize, stem=True)
+    assert "stem:yes" in metric("rouge-1", tokenize="13a", stem=True).measure(["runs"], ["run"]).signature

@@ -179,7 +179,7 @@ class Checkpoint:
         raw = self._block(storage)
         if len(raw) < storage.length * storage.dtype.itemsize:
             raise ModelError(f"{self.path}: storage {storage.key} is cut short", hint="is the file complete?")
-        flat = torch.frombuffer(bytearray(raw), dtype=storage.dtype)
+        flat = torch.frombuffer(bytearray(raw), dtype=storage.dtype, count=storage.length)
         return flat.as_strided(shape, stride, offset).clone(memory_format=torch.contiguous_format)
 
 
@@ -229,9 +229,11 @@ def _read_zip(path: Path) -> Checkpoint:
         try:
             with zipfile.ZipFile(path) as archive:
                 return archive.read(f"{folder}data/{storage.key}")
-        except (KeyError, zipfile.BadZipFile, OSError) as error:
+        except Exception as error:
+            # Bytes of an archive that are damaged can mean anything: cut short, encrypted, named in no alphabet.
             raise ModelError(
-                f"{path}: storage {storage.key} cannot be read ({error})", hint=WRITTEN
+                f"{path}: storage {storage.key} cannot be read ({type(error).__name__}: {error})",
+                hint=WRITTEN,
             ) from error
 
     return Checkpoint(path, data, block)

@@ -7,7 +7,6 @@ The folder holds ``checkpoint.pt``, ``dict.txt`` (``dict.source.txt`` too where 
 first also has ``decoding``, the texts that fairseq wrote are compared too.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,14 +19,12 @@ from torch import Tensor
 from levt.convert.fairseq import Converted, convert_fairseq
 from levt.convert.fairseq_decoding import Decoded, compare_decoding
 from levt.convert.fairseq_dictionary import columns_in_their_order
-from levt.errors import InputError, reason
+from levt.convert.fairseq_recorded import HEADS, read_recorded
+from levt.errors import InputError
 from levt.policy.layout import Padded
 from levt.policy.scores import log_softmax_tokens
 from levt.text.specials import BOS, EOS, PLH, SPECIALS, UNK
 from levt.text.tokenizer import Tokenizer
-
-HEADS = ("encoder", "delete", "placeholder", "token")
-"""What is compared, in the order in which a model computes it."""
 
 
 @dataclass(frozen=True)
@@ -47,13 +44,13 @@ class Difference:
 
 def parity(folder: Path) -> list[Difference]:
     """Convert the checkpoint of a folder and compare every head in every case."""
-    recorded, expected = _recorded(folder)
+    recorded, expected = read_recorded(folder)
     return differences(_converted(folder), recorded["cases"], expected)
 
 
 def decoding(folder: Path) -> Decoded | None:
     """Convert the checkpoint of a folder and compare what it writes; None where no texts were recorded."""
-    cases = _recorded(folder)[0].get("decoding")
+    cases = read_recorded(folder)[0].get("decoding")
     return compare_decoding(_converted(folder), cases) if cases else None
 
 
@@ -70,7 +67,7 @@ def differences(converted: Converted, cases: list[Any], expected: Mapping[str, A
     found: dict[str, list[tuple[float, int]]] = {head: [] for head in HEADS}
     for case in cases:
         for head, ours in computed(converted, case):
-            theirs = torch.from_numpy(expected[f"{case['id']}.{head}"])
+            theirs = torch.from_numpy(expected[f"{case['id']}.{head}"].astype(numpy.float64))
             if ours.shape != theirs.shape:
                 raise InputError(
                     f"case {case['id']}: {head} must have the shape {tuple(ours.shape)}, has {tuple(theirs.shape)}",
@@ -104,17 +101,3 @@ def _sequence(tokenizer: Tokenizer, pieces: list[str]) -> Tensor:
     """A row of one sequence with its boundaries."""
     known = [tokenizer.id_of(piece) for piece in pieces]
     return torch.tensor([[BOS, *(UNK if i is None else i for i in known), EOS]])
-
-
-def _recorded(folder: Path) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """The cases, and what fairseq computed."""
-    try:
-        recorded = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
-        recorded["cases"]
-        with numpy.load(folder / "expected.npz", allow_pickle=False) as archive:
-            return recorded, {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, KeyError) as error:
-        raise InputError(
-            f"the recorded run in {folder} cannot be read: {reason(error)}",
-            hint="the folder holds checkpoint.pt, dict.txt, expected.json and expected.npz",
-        ) from error

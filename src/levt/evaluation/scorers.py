@@ -40,6 +40,11 @@ def scorer(name: str, tokenize: str | None = None, *, stem: bool = False) -> "Me
     check("metric", name, get_args(MetricName))
     if tokenize is not None:
         check("tokenize", tokenize, get_args(Tokenize))
+    if stem and (not name.startswith("rouge") or tokenize in SPACELESS):
+        raise ConfigError(
+            f"stem is for ROUGE of English words, got metric {name!r} with tokenize {tokenize!r}",
+            hint="leave it out",
+        )
     try:
         from sacrebleu.metrics.bleu import BLEU
         from sacrebleu.metrics.chrf import CHRF

@@ -1,6 +1,7 @@
 """A shell command as a black box."""
 
 import time
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +36,28 @@ def test_no_answer_in_time_and_nothing_left_behind() -> None:
     with pytest.raises(NoAnswer, match=r"did not answer 1 lines in 0\.2 seconds"):
         Command("sleep 60 | cat", timeout=0.2).translate(["one"])
     assert time.monotonic() - begun < 30
+
+
+@pytest.mark.parametrize("silent", ["", " >/dev/null 2>&1"])
+def test_what_the_shell_did_not_wait_for_ends_too(tmp_path: Path, silent: str) -> None:
+    box = Command(f"sleep 60{silent} & echo $! > {tmp_path}/id; cat", timeout=2.0)
+    if silent:
+        assert box.translate(["one"]) == ["one"]
+    else:
+        with pytest.raises(NoAnswer, match="did not answer"):
+            box.translate(["one"])
+    child = Path("/proc") / (tmp_path / "id").read_text().strip() / "stat"
+    until = time.monotonic() + 10
+    while alive(child) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not alive(child)
+
+
+def alive(child: Path) -> bool:
+    try:
+        return ") Z " not in child.read_text()
+    except OSError:
+        return False
 
 
 def test_not_text() -> None:

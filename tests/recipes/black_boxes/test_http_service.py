@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from levt.errors import ConfigError
 from levt.recipes.black_boxes import NoAnswer, open_black_box
 
 Answer = Callable[[list[str]], tuple[int, bytes]]
@@ -62,12 +63,22 @@ def test_lines_in_requests_of_a_few_hundred(service: dict[str, Any]) -> None:
         ((200, b"<html>"), "not JSON: '<html>'"),
         ((200, b'{"lines": [1]}'), "must answer"),
         ((200, b'{"lines": []}'), "answered 0 lines for 1"),
+        ((200, b'{"lines": ["half a character: \\ud83d"]}'), "must answer"),
+        ((200, b"[" * 100_000), "not JSON"),
     ],
 )
 def test_bad_answers(service: dict[str, Any], answer: tuple[int, bytes], said: str) -> None:
     service["answer"] = lambda texts: answer
     with pytest.raises(NoAnswer, match=said):
         open_black_box(service["url"]).translate(["one"])
+
+
+@pytest.mark.parametrize(
+    "url", ["http://[::1", "http://127.0.0.1:9/ü", "http://a..de/", f"http://{'a' * 70}/"]
+)
+def test_bad_addresses(url: str) -> None:
+    with pytest.raises(ConfigError, match="the address of a service"):
+        open_black_box(url)
 
 
 def test_nobody_there(service: dict[str, Any]) -> None:

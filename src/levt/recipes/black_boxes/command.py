@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 
 from levt.errors import InputError
 from levt.recipes.black_boxes import NoAnswer, answered
@@ -70,10 +71,10 @@ class Command:
 
     @staticmethod
     def _end(process: "subprocess.Popen[bytes]") -> None:
-        """Leave no process behind."""
-        if process.poll() is None:
-            if hasattr(os, "killpg"):
+        """Leave no process behind, not even one that the shell did not wait for."""
+        if hasattr(os, "killpg"):
+            with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            else:
-                process.kill()
-            process.communicate()
+        else:
+            process.kill()
+        process.communicate()

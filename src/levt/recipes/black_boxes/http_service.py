@@ -6,6 +6,7 @@ service on this machine is asked without any proxy.
 
 import http.client
 import json
+import re
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -21,6 +22,8 @@ SHOWN = 400
 """Characters of an answer that an error repeats."""
 FORM = 'it is asked by POST {"lines": [texts]} and answers {"lines": [texts]}, one for each'
 
+HALVES = re.compile("[\ud800-\udfff]")
+
 
 class _Stay(urllib.request.HTTPRedirectHandler):
     """Follows no redirection: the text goes where the user sent it, or nowhere."""
@@ -33,14 +36,19 @@ class HttpService:
     """Asks a service, some lines at a time; each request must be answered within ``timeout`` seconds."""
 
     def __init__(self, url: str, *, timeout: float = 600.0) -> None:
-        parts = urllib.parse.urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        try:
+            parts = urllib.parse.urlsplit(url)
+            host = (parts.hostname or "").encode("idna").decode()
+            f"{parts.path}{parts.query}".encode("ascii")
+        except ValueError:
+            host = ""
+        if not host or parts.scheme not in ("http", "https"):
             raise ConfigError(
                 f"the address of a service must be http://HOST… or https://HOST…, got {url!r}",
-                hint="for example http://127.0.0.1:8080/translate",
+                hint="for example http://127.0.0.1:8080/translate; letters beyond ASCII are written as %C3%BC",
             )
         self.url, self.timeout = url, timeout
-        near = parts.hostname == "localhost" or parts.hostname == "::1" or parts.hostname.startswith("127.")
+        near = host == "localhost" or host == "::1" or host.startswith("127.")
         proxy = urllib.request.ProxyHandler({} if near else None)
         self._opener = urllib.request.build_opener(_Stay, proxy)
 
@@ -79,12 +87,17 @@ class HttpService:
             ) from None
         try:
             value = json.loads(body)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise NoAnswer(f"{self.url} answered what is not JSON: {_shown(body)}", hint=FORM) from None
         texts = value.get("lines") if isinstance(value, dict) else None
-        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        if not isinstance(texts, list) or not all(map(_is_text, texts)):
             raise NoAnswer(f'{self.url} must answer {{"lines": [texts]}}, got {_shown(body)}', hint=FORM)
         return answered(self.url, lines, texts)
+
+
+def _is_text(value: object) -> bool:
+    """Whether a JSON value is a text; one with half a character (``\\ud83d``) could never be written."""
+    return isinstance(value, str) and not HALVES.search(value)
 
 
 def _shown(body: bytes) -> str:
