@@ -169,6 +169,15 @@ def test_a_chain_of_two_processes(folder: Path) -> None:
     assert levt.load(folder / "both" / "student" / "best").kind == "levt"
 
 
+def test_a_chain_decides_where_everything_lies(capsys: pytest.CaptureFixture[str]) -> None:
+    for flag in ("--teacher.corpus", "--teacher.out", "--student.corpus", "--student.out"):
+        with pytest.raises(SystemExit):
+            main(["chain", "multi30k-ar", "multi30k-levt", flag, "elsewhere"])
+        said = capsys.readouterr().err
+        assert f"error: {flag} cannot be chosen" in said
+        assert "hint: --corpus and --out" in said
+
+
 def test_help_of_a_chain(capsys: pytest.CaptureFixture[str]) -> None:
     main(["chain", "--help"])
     assert "usage: levt chain TEACHER STUDENT" in capsys.readouterr().out

@@ -2,6 +2,7 @@
 
 import filecmp
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -281,11 +282,15 @@ def test_pieces_of_another_teacher_are_not_taken(corpus: Path, teachers: Any, tm
 def test_what_cannot_be_done_is_refused(corpus: Path, teachers: Any, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="beam must be at least 1, got 0"):
         Distillation(beam=0)
+    for number in (math.nan, math.inf, -1.0):
+        with pytest.raises(ConfigError, match=f"length_penalty must be between 0 and 10, got {number}"):
+            Distillation(length_penalty=number)
     with pytest.raises(ConfigError, match="processes must be at least 1, got 0"):
         distil(teachers("levt"), corpus, tmp_path / "out", processes=0)
     pairs = toy_corpus(tmp_path / "pairs", tokenizer=Tokenizer.load(corpus / "tokenizer.json"))
     with pytest.raises(ConfigError, match="a post-editing teacher reads drafts"):
         distil(teachers("post-editing"), pairs, tmp_path / "out")
+    assert not (tmp_path / "out.work").exists(), "another teacher may begin there"
     pieces = toy_corpus(tmp_path / "pieces", tokenizer=Tokenizer.from_pieces(["the", "red"]))
     with pytest.raises(ConfigError, match="cut into given pieces, and the teacher has others"):
         distil(teachers("levt"), pieces, tmp_path / "out2", processes=2)

@@ -118,6 +118,24 @@ def test_a_folder_where_something_went_wrong_stays(tmp_path: Path) -> None:
     assert (tmp_path / "work").exists()
 
 
+def test_a_refusal_costs_no_finished_piece(tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+
+    def refused(*finished: int) -> None:
+        with shared(folder):
+            work = shards(folder)
+            for piece in finished:
+                work.write(piece, [1])
+            raise StoreError("refused")
+
+    with pytest.raises(StoreError, match="refused"):
+        refused()
+    assert not folder.exists()
+    with pytest.raises(StoreError, match="refused"):
+        refused(0)
+    assert shards(folder).finished(0)
+
+
 def test_two_machines_may_write_one_file_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In containers processes have the same number: what another one writes meanwhile is another file."""
     path, sync = tmp_path / "note.json", os.fsync

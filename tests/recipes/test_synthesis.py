@@ -94,6 +94,26 @@ def test_another_run_does_not_mix_in(corpus: tuple[Path, Path], tmp_path: Path) 
         write_drafts(*corpus, tmp_path / "out", Synthesis(black_box="command:cat"))
 
 
+def test_files_of_others_are_left_alone(corpus: tuple[Path, Path], tmp_path: Path) -> None:
+    settings = Synthesis(black_box="command:cat")
+    for name in ("source.txt", "draft.txt", "target.txt"):
+        mine = tmp_path / name / name
+        mine.parent.mkdir()
+        mine.write_text("mine\n", encoding="utf-8")
+        with pytest.raises(StoreError, match=f"{name} exists already, and no run has written it"):
+            write_drafts(*corpus, mine.parent, settings)
+        assert read(mine) == ["mine"]
+    # The corpus itself may lie there, but not the wrong way round: it would be lost.
+    halves(*corpus, tmp_path / "halves")
+    half = tmp_path / "halves" / "first"
+    source, target = half / "source.txt", half / "target.txt"
+    before = read(source), read(target)
+    with pytest.raises(StoreError, match="no run has written it"):
+        write_drafts(target, source, half, settings)
+    assert write_drafts(source, target, half, settings) == len(before[0])
+    assert (read(source), read(target), read(half / "draft.txt")) == (*before, before[0])
+
+
 def test_a_mistake_before_the_first_draft_binds_nobody(corpus: tuple[Path, Path], tmp_path: Path) -> None:
     for wrong in ("phrase:no-such-folder", "command:no-such-command"):
         with pytest.raises(LevtError):

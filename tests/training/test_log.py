@@ -43,3 +43,11 @@ def test_only_one_of_many_speaks(tmp_path: Path, capsys: pytest.CaptureFixture[s
         log.say("y")
     assert not (tmp_path / "run").exists()
     assert capsys.readouterr().err == ""
+
+
+def test_damaged_lines_cost_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(b'{"step": 1}\n{"st\xff\n5\n\0\0\n{"step": 2}\n{"step": 3}\n{"ste')
+    assert read_log(path) == [{"step": 1}, {"step": 2}, {"step": 3}]
+    with Log(tmp_path, resumed_at=2):
+        assert read_log(path) == [{"step": 1}, {"step": 2}]

@@ -17,11 +17,11 @@ def chain(argv: Sequence[str]) -> None:
     it stopped and is skipped when it is done. The student's best model is OUT/student/best. Under torchrun
     all processes train, and decode, together.
     """
+    from levt.errors import ConfigError
+
     if len(argv) < 2 or argv[0].startswith("-") or argv[1].startswith("-"):
         print((chain.__doc__ or "").replace("\n    ", "\n"))
         if argv and argv[0] not in ("-h", "--help"):
-            from levt.errors import ConfigError
-
             raise ConfigError(
                 "a chain needs two recipes, TEACHER and STUDENT", hint="levt train --help lists them"
             )
@@ -47,6 +47,13 @@ def chain(argv: Sequence[str]) -> None:
         prog=f"levt chain {argv[0]} {argv[1]}",
         args=list(argv[2:]),
     )
+    for name, given, known in (("teacher", found.teacher, teacher), ("student", found.student, student)):
+        for place in ("corpus", "out"):
+            if getattr(given, place) != getattr(known, place):
+                raise ConfigError(
+                    f"--{name}.{place} cannot be chosen: the chain decides where everything lies",
+                    hint="--corpus and --out are for the whole chain",
+                )
 
     def say(text: str) -> None:
         if os.environ.get("RANK", "0") == "0":

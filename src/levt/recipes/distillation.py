@@ -1,12 +1,21 @@
 """Settings of a distillation: how a teacher writes the targets of a corpus. Knows no model and no file."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from levt.errors import ConfigError, raise_all
+from levt.refine.ranges import GAMMA, MANY, Range, check_numbers
 
 Progress = Callable[[int, int], None]
 """Told the examples done, and all."""
+RANGES = {
+    "beam": Range(1, MANY),
+    "length_penalty": Range(0, 10),
+    "max_iterations": Range(1, MANY),
+    "empty_gap_penalty": GAMMA,
+    "shard": Range(1, math.inf),
+    "batch_size": Range(1, math.inf),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,9 +38,4 @@ class Distillation:
     """Sentences that go through the teacher at once, at most; a GPU wants some hundred, and larger shards."""
 
     def __post_init__(self) -> None:
-        problems = [
-            f"{name} must be at least 1, got {getattr(self, name)}"
-            for name in ("beam", "max_iterations", "shard", "batch_size")
-            if getattr(self, name) < 1
-        ]
-        raise_all(ConfigError, "distillation", problems, hint="`levt distill --help` explains each setting")
+        check_numbers("distillation", self, RANGES)

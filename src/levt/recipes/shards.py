@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from levt.errors import StoreError
+from levt.errors import LevtError, StoreError
 
 try:
     import fcntl
@@ -147,15 +147,28 @@ def trouble_told(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def shared(folder: Path) -> Iterator[None]:
-    """Work in a folder together with others; when the block ends well, the last to leave removes it."""
+    """Work in a folder together with others; when the block ends well, the last to leave removes it.
+
+    So it does where the work was refused before its first piece: a mistake binds nobody.
+    """
     with _joined(folder) as file:
-        yield
-        if fcntl is not None:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return
-        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            yield
+        except LevtError:
+            if not any(folder.glob("[0-9]*.json")):
+                _remove(folder, file)
+            raise
+        _remove(folder, file)
+
+
+def _remove(folder: Path, file: TextIO) -> None:
+    """Remove a folder, unless others hold its lock."""
+    if fcntl is not None:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _joined(folder: Path) -> TextIO:

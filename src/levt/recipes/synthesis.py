@@ -103,6 +103,7 @@ def write_drafts(
     """
     _check_lasting(source, target)
     total = sum(1 for _ in aligned(source, target))
+    _check_ours(out, {SOURCE: source, TARGET: target})
     out.mkdir(parents=True, exist_ok=True)
     note = {
         "version": VERSION,
@@ -219,6 +220,17 @@ def checksum(path: Path) -> str:
     """SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _check_ours(out: Path, given: dict[str, Path]) -> None:
+    """Raise a StoreError where a folder holds files that no run has written; those that are given may lie there."""
+    if (out / NOTE).exists():
+        return
+    for path in (out / name for name in (SOURCE, DRAFT, TARGET)):
+        if path.exists() and not (path.name in given and path.samefile(given[path.name])):
+            raise StoreError(
+                f"{path} exists already, and no run has written it", hint="choose another folder"
+            )
 
 
 def _same_run(path: Path, note: dict[str, object], *, begun: bool) -> None:

@@ -81,13 +81,15 @@ class Log:
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
-    """The records of a log; a last line that was cut off is left out."""
+    """The records of a log; a line that is damaged, as a last one that was cut off, is left out."""
     records = []
-    for line in path.read_text("utf-8").splitlines():
+    for line in path.read_text("utf-8", errors="replace").splitlines():
         try:
-            records.append(json.loads(line))
+            record = json.loads(line)
         except ValueError:
-            break
+            continue
+        if isinstance(record, dict):
+            records.append(record)
     return records
 
 
