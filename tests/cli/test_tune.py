@@ -81,3 +81,13 @@ def test_the_penalty_with_the_best_score_wins_and_the_smallest_of_equals() -> No
 def test_only_levt_has_such_a_penalty() -> None:
     with pytest.raises(ConfigError, match="no penalty"):
         tune(Longer("autoregressive"), ["x"], ["y"], metric("bleu"))
+
+
+@pytest.mark.parametrize(
+    "command", [["tune", "none", "--dev", "-", "-"], ["bench", "none", "--input", "-", "--reference", "-"]]
+)
+def test_stdin_is_one_file(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(command)
+    assert caught.value.code == 2
+    assert "only one file can be -, which is stdin" in capsys.readouterr().err

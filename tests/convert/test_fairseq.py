@@ -251,6 +251,11 @@ def test_all_problems_of_the_weights_are_named_together(tmp_path: Path) -> None:
         ({"adaptive_softmax_cutoff": "100,200"}, ["adaptive_softmax_cutoff"]),
         ({"encoder_layers_to_keep": "0,1"}, ["encoder_layers_to_keep"]),
         ({"encoder_layers": "2"}, ["encoder_layers must be like 6, got '2'"]),
+        ({"encoder_layers": 10**12}, ["encoder_layers must be at most"]),
+        (
+            {"decoder_ffn_embed_dim": 10**12, "decoder_embed_dim": 10**30},
+            ["decoder_ffn_embed_dim must be at most", "decoder_embed_dim must be at most"],
+        ),
     ],
 )
 def test_settings_that_cannot_be_converted_are_refused(
@@ -262,7 +267,7 @@ def test_settings_that_cannot_be_converted_are_refused(
     assert all(word in message for word in words), message
 
 
-@pytest.mark.parametrize("value", ["3,3", "a,b,c", "", "3,3,3,3"])
+@pytest.mark.parametrize("value", ["3,3", "a,b,c", "", "3,3,3,3", f"3,{10**12},3"])
 def test_a_wrong_early_exit_is_refused(tmp_path: Path, value: str) -> None:
     stand_in = StandIn()
     stand_in.settings["early_exit"] = value

@@ -83,6 +83,16 @@ def test_graphs_inside_the_model_come_first_and_must_be_whole(model: Path, tmp_p
     (place / MANIFEST).write_text(json.dumps({**manifest, "of": "0" * 64}))
     with pytest.raises(ModelError, match="of another model, or of another version"):
         levt.load(model, engine="onnx")
+    (place / MANIFEST).write_text(json.dumps({**manifest, "files": {}}))
+    with pytest.raises(ModelError, match=r"delete\.onnx: graphs\.json has no checksum of it"):
+        levt.load(model, engine="onnx")
+    elsewhere = {f"../float32/{name}": record for name, record in manifest["files"].items()}
+    (place / MANIFEST).write_text(json.dumps({**manifest, "files": elsewhere}))
+    with pytest.raises(ModelError, match=r"\.\./float32/delete\.onnx: a graph must lie in this folder"):
+        levt.load(model, engine="onnx")
+    (place / MANIFEST).write_bytes(b"\xff")
+    with pytest.raises(ModelError, match=r"cannot be read: not UTF-8 \(invalid start byte at byte 0\)"):
+        levt.load(model, engine="onnx")
     for wrong in (
         "[]",
         "{",

@@ -142,6 +142,8 @@ def test_a_missing_file_is_named(folder: Path, name: str) -> None:
             lambda c: c["model"].update(encoder_layers=2),
             ["encoder.blocks.1.self_attention.qkv.weight is missing"],
         ),
+        (lambda c: c["model"].update(width=1 << 50), ["a network of these sizes cannot be built"]),
+        (lambda c: c["model"].update(hidden=1 << 100), ["a network of these sizes cannot be built"]),
     ],
 )
 def test_config_is_read_strictly(folder: Path, change: Callable[[Any], Any], words: list[str]) -> None:

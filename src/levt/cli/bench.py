@@ -108,13 +108,12 @@ def bench(
 
 def _read(input: Path | None, reference: Path | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The texts of a file, and their references where there are any; what has no text is left out."""
-    from levt.cli.evaluate import check_lines, read
+    from levt.cli.evaluate import read_all
     from levt.errors import InputError
 
     if input is None:
         raise InputError("references are of an input", hint="--input FILE --reference FILE")
-    files = {path: read(path) for path in (input, reference) if path is not None}
-    check_lines(files)
+    files = read_all(path for path in (input, reference) if path is not None)
     rows = [row for row in zip(*files.values(), strict=True) if row[0].strip()]
     if not rows:
         raise InputError(f"{input} has no text", hint="one text per line")

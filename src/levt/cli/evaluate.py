@@ -1,6 +1,7 @@
 """``levt evaluate``: scores of texts against references, as a table."""
 
 import sys
+from collections.abc import Iterable
 from json import dumps
 from pathlib import Path
 
@@ -77,10 +78,7 @@ def evaluate(
             "there must be at least one file of hypotheses and one of references",
             hint="--hypothesis FILE … --reference FILE …",
         )
-    if [str(path) for path in paths].count("-") > 1:
-        raise InputError("only one file can be -, which is stdin", hint="name files for the others")
-    files = {path: read(path) for path in dict.fromkeys(paths)}
-    check_lines(files)
+    files = read_all(paths)
     rows = report(
         {str(path): files[path] for path in hypothesis},
         [files[path] for path in reference],
@@ -101,6 +99,16 @@ def evaluate(
             console.print(f"[{number}] {note}", markup=False, highlight=False, soft_wrap=True, style="dim")
     else:
         print(markdown(rows, flip=True))
+
+
+def read_all(paths: Iterable[Path]) -> dict[Path, list[str]]:
+    """The lines of several files, as many in each."""
+    paths = [*paths]
+    if [str(path) for path in paths].count("-") > 1:
+        raise InputError("only one file can be -, which is stdin", hint="name files for the others")
+    files = {path: read(path) for path in dict.fromkeys(paths)}
+    check_lines(files)
+    return files
 
 
 def check_lines(files: dict[Path, list[str]]) -> None:

@@ -50,7 +50,7 @@ def tune(
     from json import dumps
 
     from levt.cli._model import open_model
-    from levt.cli.evaluate import check_lines, read
+    from levt.cli.evaluate import read_all
     from levt.errors import ConfigError
     from levt.evaluation.metrics import metric as metric_of
     from levt.recipes.reproduce.parts.tuning import tune as run
@@ -66,8 +66,7 @@ def tune(
             hint="BLEU and TER decide about drafts, by words between spaces",
         )
     by = metric_of(metric, tokenize=tokenize)
-    files = {path: read(path) for path in (*dev, draft) if path is not None}
-    check_lines(files)
+    files = read_all(path for path in (*dev, draft) if path is not None)
     sources, references = (files[path] for path in dev)
     opened = open_model(model, engine="torch", device=device, dtype=dtype, batch_size=batch_size)
     if draft is not None:

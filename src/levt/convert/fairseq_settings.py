@@ -57,6 +57,8 @@ ACTIVATIONS = {
     "tanh": "tanh",
 }
 
+MOST = 1 << 20
+"""Far above the sizes and depths of any model; what is larger is damage, or meant to fill the memory."""
 ONLY = "what can be converted are Levenshtein Transformers as fairseq itself writes them"
 
 
@@ -96,6 +98,11 @@ def model_settings(data: Any) -> dict[str, Any]:
         if default is not None
         and type(settings[name]) not in (type(default), *([int] if type(default) is float else []))
     ]
+    wrong += [
+        f"{name} must be at most {MOST}, got {settings[name]}"
+        for name in (*DEFAULTS, "decoder_embed_dim", "decoder_ffn_embed_dim")
+        if isinstance(settings[name], int) and settings[name] > MOST
+    ]
     raise_all(ModelError, "the checkpoint's settings", wrong, hint=ONLY)
     settings["activation_dropout"] = settings["activation_dropout"] or settings.get("relu_dropout") or 0.0
     # fairseq sets this itself, but an old checkpoint may have been written before it did.
@@ -110,11 +117,11 @@ def towers(settings: Mapping[str, Any]) -> Towers:
     many layers as its exit says, whatever the depth of the decoder.
     """
     try:
-        delete, placeholder, token = (int(depth) for depth in str(settings["early_exit"]).split(","))
-    except ValueError as error:
-        raise ModelError(
-            f"early_exit must be three depths, got {settings['early_exit']!r}", hint=ONLY
-        ) from error
+        delete, placeholder, token = depths = [int(depth) for depth in str(settings["early_exit"]).split(",")]
+    except ValueError:
+        depths = []
+    if not depths or max(depths) > MOST:
+        raise ModelError(f"early_exit must be three depths, got {settings['early_exit']!r}", hint=ONLY)
     own_delete, own_placeholder = settings["no_share_discriminator"], settings["no_share_maskpredictor"]
     together = settings["share_discriminator_maskpredictor"]
     if together and not own_delete:

@@ -16,7 +16,7 @@ from typing import Literal, get_args
 
 from levt.engine.onnx_linear import Float, Int8, Precision
 from levt.engine.onnx_network import check_kind, write_network
-from levt.errors import ConfigError, ModelError, raise_all
+from levt.errors import ConfigError, ModelError, raise_all, reason
 from levt.policy.atomic import whole_folder
 from levt.policy.folder import load_folder, open_folder
 from levt.policy.folder_config import GRAPHS, MANIFEST, WEIGHTS, FolderConfig
@@ -54,10 +54,13 @@ class Graphs:
             }
             made_of = manifest["of"]
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ModelError(f"{folder / MANIFEST} cannot be read: {error!r}", hint=hint) from error
+            raise ModelError(f"{folder / MANIFEST} cannot be read: {reason(error)}", hint=hint) from error
         if made_of != identity(config):
             raise ModelError(f"the graphs in {folder} are of another model, or of another version", hint=hint)
-        problems = []
+        # What no checksum speaks for is not run, nor what lies elsewhere.
+        needed = {f"{graph}.onnx" for graphs in chains.values() for graph in graphs}
+        problems = [f"{name}: {MANIFEST} has no checksum of it" for name in sorted(needed - files.keys())]
+        problems += [f"{name}: a graph must lie in this folder" for name in files if Path(name).name != name]
         for name, (size, checksum) in files.items():
             path = folder / name
             if not path.is_file():

@@ -17,7 +17,7 @@ def corrupted(text: str, rate: float, pool: Sequence[str], rng: random.Random) -
     """
     found: list[str] = []
     moved: list[tuple[int, str]] = []
-    for word in text.split(" "):
+    for word in text.split():
         kind = rng.choice(KINDS) if rng.random() < rate else ""
         if kind == "moved":
             moved.append((len(found) + rng.randint(1, 3), word))

@@ -148,8 +148,15 @@ def read_folder(
             problems += vocabulary_problems(config.model, tokenizers)
         except ModelError as error:
             problems.append(error.message)
-    with unseeded():
-        model = build(config.model)
+    try:
+        with unseeded():
+            model = build(config.model)
+    except (RuntimeError, MemoryError, OverflowError, TypeError) as error:
+        # How torch says that there is no such memory, or no such number.
+        raise ModelError(
+            f"{folder / CONFIG}: a network of these sizes cannot be built ({str(error).splitlines()[0]})",
+            hint=DAMAGED,
+        ) from error
     if WEIGHTS not in damaged:
         problems += [f"{WEIGHTS}: {p}" for p in read_weights(folder / WEIGHTS, model, config.dtype)]
     return model, tokenizers, problems
