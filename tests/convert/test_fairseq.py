@@ -1,17 +1,15 @@
 """The converter: every flag of the architecture gives the numbers of an independent stand-in for fairseq."""
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy
 import pytest
 import torch
 from fairseq_stand_in import PIECES, StandIn
+from recorded_runs import cases, expected
 
 from levt.convert.fairseq import convert_fairseq
-from levt.convert.fairseq_parity import Difference, differences, parity
+from levt.convert.fairseq_parity import Difference, differences
 from levt.errors import InputError, ModelError
 from levt.policy.folder import load_folder
 from levt.text.specials import PLH, UNK
@@ -73,33 +71,6 @@ FLAGS: dict[str, dict[str, Any]] = {
         for name in ("gelu", "gelu_fast", "gelu_accurate", "swish", "tanh")
     },
 }
-
-
-def cases(stand_in: StandIn) -> list[dict[str, Any]]:
-    p, source = PIECES, stand_in.source_pieces
-    return [
-        {
-            "id": "00",
-            "source": source[:3],
-            "state": p[:4],
-            "state_with_placeholders": [p[0], "<plh>", p[1], "<plh>"],
-        },
-        {"id": "01", "source": source[2:4], "state": [], "state_with_placeholders": ["<plh>"] * 3},
-        {
-            "id": "02",
-            "source": source[:1],
-            "state": [p[2], "<unk>", p[7]],
-            "state_with_placeholders": [*p, "<plh>"],
-        },
-    ]
-
-
-def expected(stand_in: StandIn) -> dict[str, numpy.ndarray]:
-    found = {}
-    for case in cases(stand_in):
-        computed = stand_in.policies(case["source"], case["state"], case["state_with_placeholders"])
-        found |= {f"{case['id']}.{head}": value.numpy() for head, value in computed.items()}
-    return found
 
 
 def compared(stand_in: StandIn, folder: Path, **how: Any) -> list[Difference]:
@@ -339,79 +310,3 @@ def test_an_overwritten_word_keeps_its_row(tmp_path: Path) -> None:
     (found,) = converted.tokenizers.target.encode("▁a")
     row = converted.model.target_tokens.weight[found]
     assert torch.equal(row, stand_in.state["decoder.embed_tokens.weight"][5 + 4])
-
-
-def recorded(stand_in: StandIn, folder: Path) -> Path:
-    stand_in.save(folder)
-    if stand_in.joint:
-        (folder / "dict.source.txt").unlink()
-    (folder / "expected.json").write_text(json.dumps({"cases": cases(stand_in)}), encoding="utf-8")
-    numpy.savez(folder / "expected.npz", **expected(stand_in))
-    return folder
-
-
-@pytest.mark.parametrize("flags", [{}, APART])
-def test_the_command_says_ok(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], flags: dict[str, Any]
-) -> None:
-    from levt.cli import main
-
-    main(["parity", str(recorded(StandIn(**flags), tmp_path))])
-    out = capsys.readouterr().out
-    assert out.count("OK") == 4
-    assert "FAIL" not in out
-
-
-def test_the_command_fails_on_other_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from levt.cli import main
-
-    folder = recorded(StandIn(), tmp_path)
-    numbers = expected(StandIn())
-    numbers["01.delete"] = numbers["01.delete"] + 2e-4
-    numbers["02.token"][0, 3] = numpy.nan
-    numpy.savez(folder / "expected.npz", **numbers)
-    with pytest.raises(SystemExit) as caught:
-        main(["parity", str(folder)])
-    assert caught.value.code == 1
-    table = {line.split()[0]: line.split()[-1] for line in capsys.readouterr().out.splitlines()[1:]}
-    assert table == {"encoder": "OK", "delete": "FAIL", "placeholder": "OK", "token": "FAIL"}
-
-
-def test_a_folder_without_a_recorded_run_is_refused(tmp_path: Path) -> None:
-    StandIn().save(tmp_path)
-    with pytest.raises(InputError, match="recorded run"):
-        parity(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (lambda run: [], "must have lists"),
-        (lambda run: {"cases": []}, "must have lists"),
-        (lambda run: {"cases": [{**run["cases"][0], "source": 5}]}, "case 1 must have"),
-        (lambda run: {"cases": [{**run["cases"][0], "id": "other"}]}, "no numbers other.encoder"),
-        (lambda run: {**run, "decoding": [{"source": []}]}, "case 1 of decoding"),
-        (lambda run: {**run, "decoding": 5}, "must have lists"),
-    ],
-)
-def test_a_recorded_run_that_says_too_little_is_refused(
-    tmp_path: Path, change: Callable[[Any], Any], words: str
-) -> None:
-    file = recorded(StandIn(), tmp_path) / "expected.json"
-    file.write_text(json.dumps(change(json.loads(file.read_text("utf-8")))), encoding="utf-8")
-    with pytest.raises(InputError, match=words) as caught:
-        parity(tmp_path)
-    assert caught.value.hint
-
-
-@pytest.mark.parametrize("data", [b"", b"PK\x03\x04 cut short", b"\x93NUMPY"])
-def test_damaged_numbers_are_refused(tmp_path: Path, data: bytes) -> None:
-    (recorded(StandIn(), tmp_path) / "expected.npz").write_bytes(data)
-    with pytest.raises(InputError, match="cannot be read"):
-        parity(tmp_path)
-
-
-def test_numbers_of_another_byte_order_and_precision_are_read(tmp_path: Path) -> None:
-    folder = recorded(StandIn(), tmp_path)
-    numpy.savez(folder / "expected.npz", **{k: v.astype(">f8") for k, v in expected(StandIn()).items()})
-    assert all(row.within(1e-4) for row in parity(folder))
