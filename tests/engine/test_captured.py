@@ -148,12 +148,45 @@ def test_what_is_too_long_is_refused_as_ever() -> None:
             engine.refine(engine.encode([request.source]), [request])
 
 
-def test_the_host_reads_once_an_iteration() -> None:
-    engine = CudaEngine(network(4), tokenizers())
+def deletes(outcome: Outcome) -> list[bool]:
+    """For each iteration that has a deletion to ask for, whether anything was deleted."""
+    asked = outcome.rounds if outcome.request.draft else outcome.rounds[1:]
+    return [any(round_.script.drop) for round_ in asked]
+
+
+@pytest.mark.parametrize("sharing", ["all", "none"])
+def test_the_host_reads_once_an_iteration(sharing: str) -> None:
+    engine = CudaEngine(network(4, sharing=sharing), tokenizers())
     request = Request(source=tuple(range(5, 25)))
     memory = engine.encode([request.source])
     [outcome] = engine.refine(memory, [request])
-    assert engine.captured.synchronisations <= outcome.iterations + 1
+    again = sum(deletes(outcome)) if sharing == "all" else 0
+    assert engine.captured.synchronisations <= outcome.iterations + 1 + again
+
+
+def test_a_state_in_which_nothing_is_deleted_is_looked_at_once_for_deletion_and_placeholders() -> None:
+    saved = looked_again = 0
+    for seed in range(80):
+        model = network(seed % 5)
+        engine, looks = CudaEngine(model, tokenizers()), list[str]()
+        states = engine.captured._states
+
+        def spy(*given: Any, looks: list[str] = looks, states: Any = states) -> torch.Tensor:
+            looks.append(given[-1])
+            found: torch.Tensor = states(*given)
+            return found
+
+        engine.captured._states = spy
+        engine.captured._begin()
+        [request] = some_requests(seed, 1)
+        [outcome] = engine.refine(engine.encode([request.source]), [request])
+        if outcome.stopped == "cycle" or not outcome.tokens or len(engine.captured._solo._seats) > 1:
+            continue  # Rounds are left out, or nothing was looked at, or some were run again in a wider bucket.
+        kept = deletes(outcome).count(False)
+        assert len(looks) == outcome.passes - kept
+        saved, looked_again = saved + kept, looked_again + len(deletes(outcome)) - kept
+    assert saved > 10
+    assert looked_again > 10
 
 
 def test_the_device_of_the_network_is_the_current_one(monkeypatch: pytest.MonkeyPatch) -> None:

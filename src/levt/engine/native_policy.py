@@ -82,11 +82,6 @@ class NativePolicy(nn.Module):
         """Flat states of rows for one policy."""
         return self.packed.states(sources, rows, self.packed.tower_of[policy], self.config.exit_of(policy))
 
-    def shares(self, one: Policy, other: Policy) -> bool:
-        """Whether two policies see a state alike: the same tower up to the same exit."""
-        towers = self.packed.tower_of
-        return towers[one] == towers[other] and self.config.exit_of(one) == self.config.exit_of(other)
-
     def delete(self, memory: NativeMemory, y: Int[Tensor, "b n"]) -> Float[Tensor, "b n 2"]:
         """Scores of keeping (0) or deleting (1) each token."""
         rows = real_rows(y)

@@ -95,11 +95,14 @@ class Seat:
             room=(Frame(there.ints, there.floats, there.marks), controls),
         )  # fmt: skip
         reading.encode()
+        self.looks = network.config.shares("delete", "placeholder")
+        """Whether deletions and placeholders are one pass: then ``edit`` opens nothing where something is deleted."""
+        edit = stage.run_look if self.looks else stage.run_edit
 
         def turn() -> None:
             stage.run_fill()
             stage.frame.keep_filled()
-            stage.run_edit()
+            edit()
 
         def fill() -> None:
             stage.run_fill()
@@ -112,12 +115,12 @@ class Seat:
 
             return both
 
-        works = (reads(stage.run_open), reads(stage.run_edit), stage.run_edit, turn, fill)
+        works = (reads(stage.run_open), reads(edit), edit, stage.run_place, turn, fill)
         graphs = [Graph(work, capture=capture, pool=pool) for work in works]
         for graph in graphs:
             if graph.fresh:
                 graph.prepare()
-        self._open, self._begin, self._edit, self._turn, self._fill = graphs
+        self._open, self._begin, self._edit, self._place, self._turn, self._fill = graphs
 
     def take(self, request: Request, limit: int) -> tuple[Array, tuple[Array, Array] | None]:
         """Sit down; gives the state in which it begins, and its locks and glue where there are any."""
@@ -141,6 +144,10 @@ class Seat:
     def edit(self, *, first: bool = False) -> Letter:
         """Deletions and placeholders; the first time the source is read before."""
         return self._run(self._begin if first else self._edit)
+
+    def place(self) -> Letter:
+        """Placeholders, where deletions were looked for alone."""
+        return self._run(self._place)
 
     def turn(self) -> Letter:
         """Tokens, then deletions and placeholders of the next iteration."""

@@ -1,7 +1,8 @@
 """Algorithm 2 for one sentence alone, at fixed shapes: the host sends one block, starts a graph, reads one block.
 
 Course and stops are those of ``refine.loop``. A single row needs no book, and what the host does between two graphs
-is all that the device waits for.
+is all that the device waits for. Where deletion and placeholders see a state alike, a state in which nothing is
+deleted is looked at once for both.
 """
 
 from collections.abc import Callable
@@ -49,12 +50,14 @@ def _refine(seat: Seat, outcome: Outcome, limit: int, n: int) -> int:
     letter = seat.edit(first=True) if request.draft else seat.open()
     while True:
         edits = letter.edits()
-        if edits.lengths[0] > n:
-            outcome.rounds, outcome.tokens, outcome.iterations, outcome.passes = Rounds(), request.draft, 0, 0
-            return int(edits.lengths[0])
         course.deleted(_tokens(edits.after))
         if outcome.stopped:
             return 0
+        if seat.looks and edits.drop.any():
+            edits = seat.place().edits()
+        if edits.lengths[0] > n:
+            outcome.rounds, outcome.tokens, outcome.iterations, outcome.passes = Rounds(), request.draft, 0, 0
+            return int(edits.lengths[0])
         inserts, fills = bool(edits.counts.any()), None
         if inserts:
             # Replace placeholders, and begin the next iteration at once where there is to be one.

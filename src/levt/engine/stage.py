@@ -1,6 +1,7 @@
 """One shape of refinement: sources read and states edited in place, and the graphs that do it. Decides nothing."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -159,12 +160,25 @@ class Stage:
     def run_open(self) -> None:
         """The work of ``open``."""
         static_edits.keep_step(self.frame)
-        logits = self.network.placeholder_logits(self._hidden("placeholder"))
-        self.steps.insert_step(self.frame, logits, self.controls)
+        self.run_place()
 
     def run_edit(self) -> None:
         """The work of ``edit``."""
         self.steps.delete_step(self.frame, self.network.delete_logits(self._hidden("delete")), self.controls)
+        self.run_place()
+
+    def run_look(self) -> None:
+        """Deletions; and where nothing was deleted, placeholders too: the state is the one just looked at.
+
+        For policies that see a state alike. Rows with deletions open nothing, and are to be looked at again.
+        """
+        frame, controls, h = self.frame, self.controls, self._hidden("delete")
+        self.steps.delete_step(frame, self.network.delete_logits(h), controls)
+        most = controls.max_count * (1 - frame.drop.amax(1))
+        self.steps.insert_step(frame, self.network.placeholder_logits(h), replace(controls, max_count=most))
+
+    def run_place(self) -> None:
+        """Placeholders alone."""
         logits = self.network.placeholder_logits(self._hidden("placeholder"))
         self.steps.insert_step(self.frame, logits, self.controls)
 

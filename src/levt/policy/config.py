@@ -202,6 +202,11 @@ class LevTConfig(TransformerConfig):
         depth: int | None = getattr(self, f"{policy}_exit")
         return self.decoder_layers if depth is None else depth
 
+    def shares(self, one: Policy, other: Policy) -> bool:
+        """Whether two policies see a state alike: the same tower up to the same exit."""
+        together = any(one in group and other in group for group in TOWERS[self.sharing])
+        return together and self.exit_of(one) == self.exit_of(other)
+
     @property
     def depths(self) -> dict[tuple[Policy, ...], int]:
         """Each tower, by the policies that stand on it, with its depth: no deeper than its last exit."""
