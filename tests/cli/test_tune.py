@@ -44,7 +44,9 @@ def test_the_best_penalty_is_printed(made: Path, capsys: pytest.CaptureFixture[s
     main([*args, "--penalties", "0", "3", "--json"])
     found = json.loads(capsys.readouterr().out)
     assert set(found["scores"]) == {"0", "3"}
-    assert found["scores"][f"{found['penalty']:g}"] == max(found["scores"].values())
+    assert set(found["p_values"]) == {"0", "3"}
+    assert found["p_values"][max(found["scores"], key=found["scores"].get)] == 1
+    assert found["p_values"][f"{found['penalty']:g}"] > 0.05
     assert found["signature"].startswith("nrefs:1")
     with pytest.raises(SystemExit):
         main([*args, "--penalties", "4"])
@@ -74,8 +76,20 @@ class Longer(Model):
 
 
 def test_the_penalty_with_the_best_score_wins_and_the_smallest_of_equals() -> None:
-    assert tune(Longer(), ["x"], ["a b c d e f"], metric("chrf"), grid=(0.0, 1.0, 2.0, 2.4)).penalty == 2.0
-    assert tune(Longer(), ["x"], ["a b c d"], metric("ter"), grid=(2.0, 1.4, 1.0)).penalty == 1.0
+    six, four = ["a b c d e f"] * 20, ["a b c d"] * 20
+    assert tune(Longer(), ["x"] * 20, six, metric("chrf"), grid=(0.0, 1.0, 2.0, 2.4)).penalty == 2.0
+    assert tune(Longer(), ["x"] * 20, four, metric("ter"), grid=(2.0, 1.4, 1.0)).penalty == 1.0
+
+
+def test_a_larger_penalty_must_be_better_by_more_than_chance() -> None:
+    """One sentence in a few that is too short with γ = 0 is no reason to make all of them longer."""
+    hardly = ["a b"] * 10 + ["a b c d"] * 11
+    found = tune(Longer(), ["x"] * 21, hardly, metric("chrf"), grid=(0.0, 1.0))
+    assert found.scores["1"] > found.scores["0"]
+    assert found.p_values["0"] > 0.05
+    assert found.penalty == 0
+    clearly = ["a b"] * 2 + ["a b c d"] * 19
+    assert tune(Longer(), ["x"] * 21, clearly, metric("chrf"), grid=(0.0, 1.0)).penalty == 1
 
 
 def test_only_levt_has_such_a_penalty() -> None:

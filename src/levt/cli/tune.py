@@ -25,11 +25,12 @@ def tune(
     dtype: Maybe[str] = None,
     json: bool = False,
 ) -> None:
-    """Choose γ, the penalty for empty gaps, or with drafts the reluctance to edit them, on a dev set; print the best.
+    """Choose γ, the penalty for empty gaps, or with drafts the reluctance to edit them, on a dev set; print it.
 
     Example: levt tune runs/multi30k-levt/best --dev val.en val.de
 
-    A larger γ makes longer texts. The paper chooses from 0 to 3. Use the result with --empty-gap-penalty.
+    A larger γ makes longer texts. The paper chooses from 0 to 3; here it is the smallest γ than which the best is not
+    better by more than chance (paired randomization, 0.05 shared among all). Use the result with --empty-gap-penalty.
     With --draft, min_edit is chosen instead: the lowest TER of those values with which neither BLEU nor TER is worse
     than the drafts and one is better by more than chance; 1, leave alone, where there is none. Use it with --min-edit.
 

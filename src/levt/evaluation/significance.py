@@ -47,6 +47,15 @@ def p_value(system: Statistics, baseline: Statistics, score: FromSums, trials: i
     return (extreme + 1) / (trials + 1)
 
 
+def shared_level(level: float, count: int) -> float:
+    """The p-value that each of several comparisons must have, for all of them together to be at a level (Šidák).
+
+    >>> round(shared_level(0.05, 10), 5), shared_level(0.05, 1), shared_level(1.0, 10)
+    (0.00512, 0.05, 1.0)
+    """
+    return level if count <= 1 else 1 - (1 - level) ** (1 / count)
+
+
 def _sizes(total: int) -> Iterator[int]:
     """The total in parts of ``CHUNK``."""
     for start in range(0, total, CHUNK):

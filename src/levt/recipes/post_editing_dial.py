@@ -17,6 +17,7 @@ from typing import Any
 from levt.engine.model import Model
 from levt.errors import ConfigError, raise_all
 from levt.evaluation.score import Score
+from levt.evaluation.significance import shared_level
 from levt.recipes.post_editing_judge import compared
 from levt.recipes.post_editing_triples import Triples
 
@@ -97,15 +98,6 @@ def chosen(
         ter=ter[""],
         tried=tried,
     )
-
-
-def shared_level(level: float, count: int) -> float:
-    """The p-value that each of several comparisons must have, for all of them together to be at a level (Šidák).
-
-    >>> round(shared_level(0.05, 10), 5), shared_level(0.05, 1), shared_level(1.0, 10)
-    (0.00512, 0.05, 1.0)
-    """
-    return level if count <= 1 else 1 - (1 - level) ** (1 / count)
 
 
 def calibrate_model(

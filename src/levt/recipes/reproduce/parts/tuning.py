@@ -1,4 +1,8 @@
-"""Choosing γ, the penalty for empty gaps, on a dev set: from [0, 3], as the paper does."""
+"""Choosing γ, the penalty for empty gaps, on a dev set: from [0, 3], as the paper does, and no more than is needed.
+
+With γ texts become longer, and on a dev set whose references happen to be long the best score is nearly always that
+of the largest γ, by a hair. So of all values that may be as good as the best, the smallest is taken.
+"""
 
 import json
 from collections.abc import Callable, Sequence
@@ -10,6 +14,7 @@ from levt.engine.batching import Budget
 from levt.engine.model import Model, load
 from levt.errors import ConfigError
 from levt.evaluation.metrics import Metric, metric
+from levt.evaluation.significance import shared_level
 from levt.recipes.reproduce.framework.step import Job, Step
 from levt.recipes.reproduce.parts.prepare import CORPUS
 from levt.recipes.reproduce.parts.task import Task
@@ -20,16 +25,20 @@ from levt.recipes.shards import write_whole
 GRID = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0)
 TUNED = "tuned.json"
 BUDGET = Budget(rows=256, tokens=16_384)
+LEVEL = 0.05
+"""How often luck may choose a γ above the smallest where all are equally good."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tuned:
-    """What was tried and what is best."""
+    """What was tried and what was chosen."""
 
     penalty: float
-    """γ with the best score; the smallest where several are as good."""
+    """The smallest γ than which the best is not better by more than chance."""
     scores: dict[str, float]
     """Score by γ."""
+    p_values: dict[str, float]
+    """By γ, how often chance alone would set it as far from the best; 1 for the best itself."""
     signature: str
     """Of the metric."""
 
@@ -49,16 +58,25 @@ def tune(
             f"penalties must be between 0 and 3, got {', '.join(map(str, grid)) or 'none'}",
             hint="--penalties 0 0.5 1 2",
         )
-    found: dict[float, float] = {}
-    signature = ""
+    texts: dict[float, list[str]] = {}
+    scores: dict[float, float] = {}
     for penalty in sorted(set(grid)):
         results = model.translate(list(sources), empty_gap_penalty=penalty, **settings)
-        score = by.measure([result.text for result in results], list(references))
-        found[penalty], signature = score.value, score.signature
-        progress(f"γ = {penalty:g}: {by.name} {score.value:.2f}")
+        texts[penalty] = [result.text for result in results]
+        scores[penalty] = by.score(texts[penalty], list(references))
+        progress(f"γ = {penalty:g}: {by.name} {scores[penalty]:.2f}")
     sign = 1 if by.higher_is_better else -1
-    best = max(found, key=lambda penalty: (sign * found[penalty], -penalty))
-    return Tuned(penalty=best, scores={f"{p:g}": value for p, value in found.items()}, signature=signature)
+    best = max(scores, key=lambda penalty: (sign * scores[penalty], -penalty))
+    others = [penalty for penalty in texts if penalty != best]
+    compared = by.compare({f"{p:g}": texts[p] for p in (best, *others)}, list(references))
+    p_values = {f"{p:g}": compared[f"{p:g}"].p_value or 1.0 for p in texts}
+    share = shared_level(LEVEL, len(others))
+    return Tuned(
+        penalty=next(p for p in texts if p_values[f"{p:g}"] > share),
+        scores={f"{p:g}": value for p, value in scores.items()},
+        p_values=p_values,
+        signature=compared[f"{best:g}"].signature,
+    )
 
 
 def tune_step(
@@ -74,6 +92,7 @@ def tune_step(
             "tokenize": task.selection_tokenize,
             "limit": limit,
             "grid": list(grid),
+            "level": LEVEL,
         },
         seconds=seconds,
         light=True,
