@@ -26,7 +26,8 @@ def conditions(made: Made, *, left_to_right: bool = False, students: bool = True
         f"{dropout}. Of the checkpoints (every {long['validate_every']:,} steps) the best by {metric} on "
         f"{chosen.dev_limit:,} sentences of the dev set was taken (decoded greedily, LevT with γ = 0), then γ of "
         f"each LevT by the same metric from {len(chosen.penalties)} values between {min(chosen.penalties):g} and "
-        f"{max(chosen.penalties):g}, the smallest that may be as good as the best. LevT is decoded by Algorithm 2 as it stands, with at most 10 iterations."
+        f"{max(chosen.penalties):g}, the smallest that may be as good as the best. LevT is decoded by Algorithm 2 as "
+        "it stands, with at most 10 iterations."
         + (" The length penalty of beam search is 1, and was not chosen." if left_to_right else "")
         + (" Students of all seeds learnt from one teacher, that of seed 1 (beam 4)." if students else "")
     )
