@@ -114,7 +114,6 @@ def test_japanese_names_its_segmenter(tmp_path: Path) -> None:
     assert "MeCab" in texts["en-ja"]
     assert "BLEU over characters" in texts["en-ja"]
     assert "MeCab" not in texts["ro-en"]
-    assert "Begun as its teacher" not in texts["ro-en"]
     assert "17 pairs" in texts["ro-en"]
 
 

@@ -90,6 +90,7 @@ QUICK = Size(
     },
     overhead=25.0,
     rates=RATES,
+    penalties=(0.0, 0.5, 1.0, 2.0, 3.0),
     timing=3.0,
 )  # fmt: skip
 
