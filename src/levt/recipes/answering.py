@@ -8,7 +8,7 @@ from levt.engine.batching import Budget
 from levt.engine.model import Model, load
 from levt.engine.result import Result
 from levt.engine.settings import taken
-from levt.errors import ConfigError, InputError
+from levt.errors import InputError
 from levt.policy.folder import open_folder
 from levt.policy.hub import resolve
 from levt.refine.options import Options
@@ -84,8 +84,6 @@ class Answers:
     """A loaded model that answers rows."""
 
     def __init__(self, asked: Answering, model: Model, teacher: Model | None = None) -> None:
-        if asked.verb == "translate" and model.kind == "post-editing":
-            raise ConfigError("a post-editing model needs a draft", hint="levt refine --draft FILE")
         self.asked, self.model, self.teacher = asked, model, teacher
 
     def __call__(self, rows: Iterable[Row]) -> Iterator[Result]:
