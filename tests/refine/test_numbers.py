@@ -3,7 +3,7 @@
 import pytest
 
 from levt.refine.loop import Outcome
-from levt.refine.numbers import respell
+from levt.refine.numbers import numbers_of, respell
 from levt.refine.request import Request
 from levt.text.tokenizer import Tokenizer
 
@@ -39,6 +39,9 @@ def outcome(text: str, **more: object) -> Outcome:
         ("100 thousand", ("100000",), "100 thousand"),
         ("201", ("2021",), "201"),
         ("77777", ("12345",), "77777"),
+        # In other digits it is the same number; one that is misspelt is written in those of ours.
+        ("a １２３４５ ١٢٣٤٥", ("12345", "12345"), "a １２３４５ ١٢٣٤٥"),
+        ("a １２３４", ("12345",), "a 12345"),
     ],
 )
 def test_only_what_is_misspelt_is_put_right(text: str, numbers: tuple[str, ...], wanted: str) -> None:
@@ -46,6 +49,10 @@ def test_only_what_is_misspelt_is_put_right(text: str, numbers: tuple[str, ...],
     assert respell(found, numbers, TOKENIZER) == (text != wanted)
     assert TOKENIZER.decode(found.tokens) == wanted
     assert not respell(found, numbers, TOKENIZER)
+
+
+def test_numbers_of_a_source_in_any_digits() -> None:
+    assert numbers_of("٢٠٢١: ١٢٣٤٥") == ("2021", "12345")
 
 
 def test_what_somebody_gave_locked_or_banned_stays() -> None:

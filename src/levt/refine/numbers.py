@@ -29,7 +29,7 @@ def numbers_of(source: str) -> tuple[str, ...]:
     >>> numbers_of("In 2021 we sold 64549."), numbers_of("In 2021 we sold 6.")
     (('2021', '64549'), ())
     """
-    found = tuple(_NUMBER.findall(source))
+    found = tuple(_NUMBER.findall(_plain(source)))
     return found if any(len(number) >= LONG for number in found) else ()
 
 
@@ -39,8 +39,8 @@ def misspelt(text: str, numbers: tuple[str, ...], draft: str = "") -> list[tuple
     >>> misspelt("2021 waren es 6449.", ("64549", "2021")), misspelt("64.549 in 100 Orten", ("64549", "10"))
     ([((14, 18), '64549')], [])
     """
-    left, given = Counter(numbers), set(_NUMBER.findall(draft))
-    strange = []
+    left, given = Counter(numbers), set(_NUMBER.findall(_plain(draft)))
+    text, strange = _plain(text), []
     for run in _NUMBER.finditer(text):
         if left[run[0]]:
             left[run[0]] -= 1
@@ -59,6 +59,15 @@ def misspelt(text: str, numbers: tuple[str, ...], draft: str = "") -> list[tuple
             left[number] -= 1
             found[place] = number
     return sorted(found.items())
+
+
+def _plain(text: str) -> str:
+    """The text with the digits of all scripts as 0 to 9, each in its place.
+
+    >>> _plain("A １２ ٣")
+    'A 12 3'
+    """
+    return _NUMBER.sub(lambda run: "".join(str(int(digit)) for digit in run[0]), text)
 
 
 def _likeness(one: str, other: str) -> float:
