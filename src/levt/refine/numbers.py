@@ -2,8 +2,8 @@
 
 A number is written digit by digit, all at once, and a model easily leaves one of many out; who reads only the result
 cannot tell. So where a long number of the source is missing, and the finished text has one like it that is neither in
-the source nor in the draft, the right one takes its place, by one more edit that nobody decided. Short numbers, and
-those that are grouped otherwise (1.234.567) or put into words, are the model's.
+the source nor in the draft, the right one takes its place, by one more edit that nobody decided. How its digits are
+grouped is the model's (1.234.567 or 1,234,567), and so are short numbers and those that are put into words.
 """
 
 import re
@@ -15,50 +15,79 @@ from levt.refine.places import Place
 from levt.text.parts import characters_of, encode_inside
 from levt.text.tokenizer import Tokenizer
 
-LONG = 5
-"""Digits of a number that may be lost; the bundled model loses none of shorter ones."""
+LONG = 4
+"""Digits of a number that is put right, at least: a year has as many. Shorter ones are seldom lost."""
 ALIKE = 0.5
-"""Share of digits that the right number and a misspelt one have in common, at least."""
-_NUMBER = re.compile(r"\d+")
+"""The right number and a misspelt one have more than this share of their digits in common: 10.30 and 22.30 have not."""
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_SEPARATOR = re.compile(r"[.,]")
 _GROUPING = re.compile(r"(?<=\d)[^\w](?=\d)")
+_THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 
 
 def numbers_of(source: str) -> tuple[str, ...]:
     """All numbers of a source, if one of them is long.
 
-    >>> numbers_of("In 2021 we sold 64549."), numbers_of("In 2021 we sold 6.")
-    (('2021', '64549'), ())
+    >>> numbers_of("In 2021 we sold 64,549."), numbers_of("We sold 649.")
+    (('2021', '64,549'), ())
     """
     found = tuple(_NUMBER.findall(_plain(source)))
-    return found if any(len(number) >= LONG for number in found) else ()
+    return found if any(len(_digits(number)) >= LONG for number in found) else ()
 
 
 def misspelt(text: str, numbers: tuple[str, ...], draft: str = "") -> list[tuple[Place, str]]:
     """The places of a text where a number of its source is misspelt, and that number; in order.
 
-    >>> misspelt("2021 waren es 6449.", ("64549", "2021")), misspelt("64.549 in 100 Orten", ("64549", "10"))
+    >>> misspelt("2021 waren es 6449.", ("64549", "2021")), misspelt("64.549 in 100 Orten", ("64,549", "10"))
     ([((14, 18), '64549')], [])
     """
-    left, given = Counter(numbers), set(_NUMBER.findall(_plain(draft)))
-    text, strange = _plain(text), []
+    text, draft = _plain(text), _plain(draft)
+    known, given = {_digits(n): n for n in numbers}, {_digits(n) for n in _NUMBER.findall(draft)}
+    left, seen = Counter(map(_digits, numbers)), Counter[str]()
+    joined, strange = _GROUPING.sub("", text), []
     for run in _NUMBER.finditer(text):
-        if left[run[0]]:
-            left[run[0]] -= 1
-        elif run[0] not in given:
+        digits = _digits(run[0])
+        if left[digits]:
+            left[digits] -= 1
+            seen[digits] += 1
+        elif digits not in given:
             strange.append(run)
-    joined = _GROUPING.sub("", text)
 
-    def missing(number: str) -> bool:
-        apart = joined.count(number) > numbers.count(number) - left[number]
-        return len(number) >= LONG and (not apart or any(number in run[0] for run in strange))
+    def missing(digits: str) -> bool:
+        apart = joined.count(digits) > seen[digits]
+        return len(digits) >= LONG and (not apart or any(digits in run[0] for run in strange))
 
-    pairs = [(_likeness(run[0], n), run.span(), n) for n in left if left[n] and missing(n) for run in strange]
+    pairs = [
+        (_likeness(_digits(run[0]), digits), run.span(), digits)
+        for digits in left
+        if left[digits] and missing(digits)
+        for run in strange
+    ]
     found: dict[Place, str] = {}
-    for likeness, place, number in sorted(pairs, reverse=True):
-        if likeness >= ALIKE and left[number] and place not in found:
-            left[number] -= 1
-            found[place] = number
+    for likeness, place, digits in sorted(pairs, reverse=True):
+        right = _spelt(known[digits], text[slice(*place)])
+        if likeness > ALIKE and left[digits] and place not in found and right:
+            left[digits] -= 1
+            found[place] = right
     return sorted(found.items())
+
+
+def _spelt(number: str, wrong: str) -> str:
+    """A number as the text would write it, which a misspelt one shows; empty where that is not clear.
+
+    >>> _spelt("138,000", "138.00"), _spelt("120,000", "1200"), _spelt("290.4", "200,4"), _spelt("290.4", "2004")
+    ('138.000', '120000', '290,4', '')
+    """
+    here, there = (set(_SEPARATOR.findall(one)) for one in (number, wrong))
+    if len(here) > 1 or len(there) > 1:
+        return ""
+    if here and not there:
+        return _digits(number) if _THOUSANDS.fullmatch(number) else ""
+    return _SEPARATOR.sub("".join(there), number)
+
+
+def _digits(number: str) -> str:
+    return _SEPARATOR.sub("", number)
 
 
 def _plain(text: str) -> str:
@@ -67,7 +96,7 @@ def _plain(text: str) -> str:
     >>> _plain("A １２ ٣")
     'A 12 3'
     """
-    return _NUMBER.sub(lambda run: "".join(str(int(digit)) for digit in run[0]), text)
+    return re.sub(r"\d", lambda digit: str(int(digit[0])), text)
 
 
 def _likeness(one: str, other: str) -> float:
