@@ -135,3 +135,12 @@ def test_no_torch_is_loaded(files: dict[str, str]) -> None:
     argv = ["evaluate", "--hypothesis", files["ours"], "--reference", files["reference"]]
     code = f"import sys; from levt.cli import main; main({argv}); sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=60)
+
+
+def test_a_file_is_named_once(files: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Else it would be one column, and the p-values of the others against whatever came first."""
+    ours = files["ours"]
+    err = failed(
+        capsys, "--hypothesis", ours, files["draft"], ours, "--reference", files["reference"], "--confidence"
+    )
+    assert err == f"error: {ours} is given twice as a hypothesis\nhint: name each file once\n"

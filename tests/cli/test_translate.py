@@ -194,6 +194,8 @@ def test_siblings(shell: Shell, tmp_path: Path) -> None:
     assert "cannot be steered" in err
     _, err = shell("A dog", "translate", "--model", str(writer), "--max-iterations", "3", status=2)
     assert "unknown setting 'max_iterations'" in err
+    _, err = shell("A dog", "translate", "--model", str(editor), status=2)
+    assert err.startswith("error: a post-editing model needs a draft\nhint: `levt refine --draft FILE`")
 
 
 def test_given_pieces_are_shown_between_spaces(shell: Shell, tmp_path: Path) -> None:

@@ -43,3 +43,29 @@ def test_what_a_reader_does_not_see_changes_nothing(model: Model) -> None:
     wanted = model.translate(plain).text
     assert [result.text for result in model.translate(odd)] == [wanted] * len(odd)
     assert model.translate("\ufeff\u200b").text == ""
+
+
+LONG = ("64549", "879858", "9426164", "1234567890", "4711081547110815")
+
+
+def test_long_numbers_go_over_digit_by_digit(model: Model) -> None:
+    frames = ("The number is {}.", "Your order {} was sent in 2021.", "{}", "One is {}, the other 2{}.")
+    sources = [frame.format(*[number] * 2) for number in LONG for frame in frames]
+    plain = model.translate(sources, reread=False)
+    assert any(number not in result.text for number, result in zip(LONG, plain[::4], strict=True)), (
+        "no such test"
+    )
+    for source, result in zip(sources, model.translate(sources), strict=True):
+        assert numbers(result.text) == numbers(source)
+        assert result.trace.text == result.text
+        assert model.refine(source, draft=result.text).text == result.text
+
+
+def test_a_number_of_the_draft_is_left_to_who_wrote_it(model: Model) -> None:
+    source, draft = "The number is 1234567890.", "Die Zahl ist 1234567891."
+    assert model.refine(source, draft=draft, min_edit=1.0).text == draft
+    assert model.refine(source, draft=draft, keep=["1234567891"]).text == draft
+
+
+def numbers(text: str) -> list[str]:
+    return sorted(run for run in "".join(c if c.isdigit() else " " for c in text).split() if len(run) >= 5)

@@ -11,6 +11,7 @@ pytest.importorskip("onnx")
 
 import levt
 from levt.engine.onnx_folder import KEPT, cached, find_graphs, inside, write_graphs
+from levt.engine.onnx_network import passes
 from levt.engine.onnx_sessions import allowed_cores, physical_cores, thread_count
 from levt.errors import ModelError
 from levt.policy.folder import open_folder
@@ -103,6 +104,24 @@ def test_graphs_inside_the_model_come_first_and_must_be_whole(model: Path, tmp_p
         (place / MANIFEST).write_text(wrong)
         with pytest.raises(ModelError, match="cannot be read"):
             levt.load(model, engine="onnx")
+
+
+@pytest.mark.parametrize("kind", ["levt", "autoregressive"])
+def test_every_pass_has_its_graphs(model: Path, tmp_path: Path, kind: str) -> None:
+    model = save_tiny(tmp_path / kind, kind)
+    graphs = write_graphs(inside(model, "float32"), model, "float32")
+    manifest = json.loads((graphs.folder / MANIFEST).read_text())
+    assert sorted(manifest["chains"]) == sorted(passes(open_folder(model).model))
+    for name in manifest["chains"]:
+        for chains in (
+            {k: v for k, v in manifest["chains"].items() if k != name},
+            {**manifest["chains"], name: []},
+        ):
+            (graphs.folder / MANIFEST).write_text(json.dumps({**manifest, "chains": chains}))
+            with pytest.raises(
+                ModelError, match=rf"graphs\.json names no graphs of the pass {name}\nhint: write"
+            ):
+                levt.load(model, engine="onnx")
 
 
 def test_a_cache_that_cannot_be_written(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

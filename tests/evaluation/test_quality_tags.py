@@ -106,3 +106,7 @@ def test_threshold_is_the_best_of_those_tried() -> None:
     chosen = best_threshold(risks, gold)
     assert 0.3 <= chosen < 0.35
     assert mcc(risks[0].tags(chosen).words, gold[0].words) == 1.0
+    # Where several are as good, the one nearest to the default; where none is of use, that itself.
+    wide = [Risks(words=(0.1, 0.3, 0.8, 0.9), gaps=(0.0,) * 5)]
+    assert best_threshold(wide, gold) == 0.5
+    assert best_threshold(wide, [Tags(words=(False,) * 4, gaps=(False,) * 5)]) == 0.5

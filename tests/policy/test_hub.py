@@ -215,3 +215,23 @@ def test_the_hub_is_not_imported_for_folders(tmp_path: Path) -> None:
         f"load_folder(resolve({str(tmp_path / 'm')!r}))\nprint('huggingface_hub' in sys.modules)\n"
     )
     assert offline(code, tmp_path).strip() == "False"
+
+
+def test_a_path_is_a_folder_and_a_name_may_be_bundled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub, "BUNDLED", tmp_path / "models")
+    (tmp_path / "models" / "levt-xx-yy").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    assert hub.resolve("levt-xx-yy") == tmp_path / "models" / "levt-xx-yy"
+    for path in ("levt-xx-yy", "user/other"):
+        with pytest.raises(ModelError) as caught:
+            hub.resolve(Path(path))
+        assert str(caught.value) == (
+            f"there is no folder {path}\n"
+            "hint: a path is a folder; a bundled model (levt-xx-yy) and an id of the hub are text"
+        )
+    with pytest.raises(ModelError, match="did you mean 'levt-xx-yy'"):
+        hub.resolve("./levt-xx-yy")
+    (tmp_path / "levt-xx-yy").mkdir()
+    assert hub.resolve(Path("levt-xx-yy")) == Path("levt-xx-yy")

@@ -239,6 +239,29 @@ def test_finished_pieces_are_not_done_again(corpus: Path, tmp_path: Path, script
     assert equal(tmp_path / "out", tmp_path / "whole")
 
 
+@pytest.mark.parametrize(
+    "piece", ['{"kept": {}}', '{"targets": []}', "[]", "7", '{"targets": 7, "kept": {}}']
+)
+def test_a_piece_that_is_none_is_refused(corpus: Path, tmp_path: Path, scripted: Any, piece: str) -> None:
+    class Killed(BaseException):
+        pass
+
+    def says(source: str) -> tuple[str, str]:
+        if (tmp_path / "out.work" / "00000.json").exists():
+            raise Killed
+        return source.upper(), "ended"
+
+    with pytest.raises(Killed):
+        scripted(tmp_path / "out", says)
+    (tmp_path / "out.work" / "00000.json").write_text(piece, encoding="utf-8")
+    with pytest.raises(
+        StoreError, match=r"00000.json is damaged: .*\nhint: remove it and run the command again"
+    ):
+        scripted(tmp_path / "out", lambda source: (source.upper(), "ended"))
+    (tmp_path / "out.work" / "00000.json").unlink()
+    assert scripted(tmp_path / "out", lambda source: (source.upper(), "ended")).examples == 40
+
+
 def test_a_finished_corpus_is_left_as_it_is(corpus: Path, teachers: Any, tmp_path: Path) -> None:
     settings = Distillation(beam=1)
     first = distil(teachers("autoregressive"), corpus, tmp_path / "out", settings)

@@ -29,6 +29,14 @@ TEXTS = [
     "Lines that are broken\nfor width alone. |In\nBerlin, say.\n\n|A blank line ends one,\u2028\u2028|whatever follows",
     "Buy:\r\n|* Milk\r\n|* Bread\r\n---\r\n",
     "---\n\nOne\n|Two\n- - -",
+    # Lines that are full, so that the next word would not have fitted, are broken for width, too.
+    "Der Ausschuss hat gestern in einer langen Sitzung über die\nBerichte gesprochen. |Niemand kam.",
+    "We have been waiting for the answer of the ministry in\nBerlin, and after that for the one of the other\n"
+    "Minister. |He never came.",
+    "The committee has decided to postpone the vote until\n|- Monday",
+    "This line is long enough to be full, and it ends here.\n|Berlin is a large city, and Bonn is one that is not",
+    "A list has an item of this very length, no less than that\n|An item that is short\n|And another like the first",
+    "A short line of a few words\n|Berlin",
 ]
 
 

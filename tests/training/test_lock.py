@@ -89,3 +89,12 @@ def test_where_the_file_system_knows_no_locks(tmp_path: Path, monkeypatch: pytes
     assert lock.path in RunLock._held
     lock.release()
     assert lock.path not in RunLock._held
+
+
+def test_only_the_rest_of_a_model_is_cleared_away(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    (run / ".best.k1ll3d").mkdir(parents=True)
+    (run / ".best.md.swp").write_text("an editor's", encoding="utf-8")
+    trainer(copy_store(tmp_path / "store"), run, config(max_steps=2)).run()
+    assert not (run / ".best.k1ll3d").exists()
+    assert (run / ".best.md.swp").read_text("utf-8") == "an editor's"

@@ -78,6 +78,8 @@ def evaluate(
             "there must be at least one file of hypotheses and one of references",
             hint="--hypothesis FILE … --reference FILE …",
         )
+    if twice := [path for path in hypothesis if hypothesis.count(path) > 1]:
+        raise InputError(f"{twice[0]} is given twice as a hypothesis", hint="name each file once")
     files = read_all(paths)
     rows = report(
         {str(path): files[path] for path in hypothesis},

@@ -244,7 +244,10 @@ class Model:
 
     def _needs_no_draft(self) -> None:
         if self.kind == "post-editing":
-            raise ConfigError("a post-editing model needs a draft", hint="model.refine(text, draft=…)")
+            raise ConfigError(
+                "a post-editing model needs a draft",
+                hint="`levt refine --draft FILE`, or model.refine(text, draft=…)",
+            )
 
     def _can_refine(self) -> None:
         if self.kind not in ("levt", "post-editing"):

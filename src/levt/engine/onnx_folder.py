@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from levt.engine.onnx_linear import Float, Int8, Precision
-from levt.engine.onnx_network import check_kind, write_network
+from levt.engine.onnx_network import check_kind, passes, write_network
 from levt.errors import ConfigError, ModelError, raise_all, reason
 from levt.policy.atomic import whole_folder
 from levt.policy.folder import load_folder, open_folder
@@ -60,6 +60,11 @@ class Graphs:
         # What no checksum speaks for is not run, nor what lies elsewhere.
         needed = {f"{graph}.onnx" for graphs in chains.values() for graph in graphs}
         problems = [f"{name}: {MANIFEST} has no checksum of it" for name in sorted(needed - files.keys())]
+        problems += [
+            f"{MANIFEST} names no graphs of the pass {name}"
+            for name in passes(config.model)
+            if not chains.get(name)
+        ]
         problems += [f"{name}: a graph must lie in this folder" for name in files if Path(name).name != name]
         for name, (size, checksum) in files.items():
             path = folder / name

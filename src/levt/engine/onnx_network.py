@@ -11,7 +11,7 @@ from levt.engine.onnx_linear import Precision
 from levt.engine.onnx_writer import Writer
 from levt.errors import ConfigError
 from levt.policy.autoregressive import Autoregressive
-from levt.policy.config import AutoregressiveConfig, LevTConfig, ModelConfig
+from levt.policy.config import POLICIES, AutoregressiveConfig, LevTConfig, ModelConfig
 from levt.policy.levt import LevT
 
 KINDS = (LevTConfig, AutoregressiveConfig)
@@ -28,6 +28,11 @@ def check_kind(config: ModelConfig) -> None:
             f"got {config.kind}",
             hint="the engine torch runs every kind",
         )
+
+
+def passes(config: ModelConfig) -> tuple[str, ...]:
+    """The passes through a network of which there are graphs."""
+    return ("encode", *POLICIES) if isinstance(config, LevTConfig) else ("encode", "step", "score")
 
 
 def write_network(network: nn.Module, folder: Path, precision: Precision) -> dict[str, list[str]]:

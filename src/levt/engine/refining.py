@@ -13,6 +13,7 @@ from levt.engine.story import Story
 from levt.errors import InputError
 from levt.refine.guard import guard
 from levt.refine.loop import Outcome
+from levt.refine.numbers import numbers_of
 from levt.refine.placing import settle
 from levt.refine.request import Request
 from levt.refine.rerank import Candidates, variants
@@ -55,6 +56,11 @@ class Job:
         return 2 + max(len(request.source), len(request.draft) + sum(len(t) for _, t in self.plan.missing))
 
 
+def job_of(source: str, plan: Plan) -> Job:
+    """The job of a plan; numbers are put right unless the request is for what the policies do and nothing else."""
+    return Job(source, replace(plan, numbers=numbers_of(source)) if plan.request.options.reread else plan)
+
+
 def prepare(wish: Wish, engine: Engine) -> list[Job]:
     """The jobs of a wish: none where there is nothing to do, several where it goes through the model in parts."""
     if wish.blank:
@@ -86,11 +92,11 @@ def _jobs(wish: Wish, engine: Engine, lead: str | None = None) -> list[Job]:
     if plain:
         requests = [(part, Request(source=tokens, options=wish.options)) for part, tokens in sources]
         return [
-            Job(part, Plan(request=request, reread=wish.options.reread, lead=" " if i else lead))
+            job_of(part, Plan(request=request, reread=wish.options.reread, lead=" " if i else lead))
             for i, (part, request) in enumerate(requests)
         ]
     [(text, tokens)] = sources
-    job = Job(text, replace(plan(wish, tokens, tokenizers.target), lead=lead))
+    job = job_of(text, replace(plan(wish, tokens, tokenizers.target), lead=lead))
     needed = len(job.plan.request.draft) + sum(len(t) for _, t in job.plan.missing) + 2
     if needed > positions:
         raise InputError(

@@ -21,6 +21,8 @@ from levt.evaluation.surface import SIGNATURE, same_length
 
 STEPS = 50
 """Into how many parts thresholds divide the probabilities."""
+DEFAULT = 0.5
+"""The threshold that nobody has chosen."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +42,7 @@ class Risks:
     words: tuple[float, ...]
     gaps: tuple[float, ...]
 
-    def tags(self, threshold: float = 0.5) -> Tags:
+    def tags(self, threshold: float = DEFAULT) -> Tags:
         """BAD is what is more probable than the threshold."""
         return Tags(
             words=tuple(risk > threshold for risk in self.words),
@@ -129,9 +131,16 @@ def tag_scores(predicted: Sequence[Tags], gold: Sequence[Tags]) -> tuple[Score, 
 
 
 def best_threshold(risks: Sequence[Risks], gold: Sequence[Tags]) -> float:
-    """The threshold, of evenly spaced ones, whose tags of words have the highest MCC: to be chosen on a dev set."""
+    """The threshold, of evenly spaced ones, whose tags of words have the highest MCC: to be chosen on a dev set.
+
+    Of several it is the one nearest to the default: so that too where there is nothing to choose by.
+    """
     same_length([""] * len(risks), gold=gold)
     flat = [risk for row in risks for risk in row.words]
     true = [tag for row in gold for tag in row.words]
     tried = [step / STEPS for step in range(1, STEPS)]
-    return max(tried, key=lambda threshold: (mcc([risk > threshold for risk in flat], true), -threshold))
+
+    def worth(threshold: float) -> tuple[float, float]:
+        return mcc([risk > threshold for risk in flat], true), -abs(threshold - DEFAULT)
+
+    return max(tried, key=worth)

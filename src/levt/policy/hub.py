@@ -25,7 +25,7 @@ def bundled() -> list[str]:
 def resolve(name: str | Path, *, revision: str | None = None) -> Path:
     """The folder of a model: a bundled name, a folder, or an id of the hub (user/name), in this order.
 
-    ``./name`` is always a folder. ``revision`` is a branch, tag or commit of the hub.
+    A ``Path`` and ``./name`` are always folders. ``revision`` is a branch, tag or commit of the hub.
     """
     if isinstance(name, str) and name in bundled():
         return BUNDLED / name
@@ -37,14 +37,18 @@ def resolve(name: str | Path, *, revision: str | None = None) -> Path:
             f"{name} is a file, and a model is a folder",
             hint="`levt convert fairseq` makes a folder from a checkpoint of fairseq",
         )
-    if isinstance(name, str) and HUB_ID.fullmatch(name):
-        return download(name, revision=revision)
     names = bundled()
-    near = difflib.get_close_matches(str(name), names, n=1)
+    if isinstance(name, Path):
+        known = ", ".join(names) or "none here"
+        hint = f"a path is a folder; a bundled model ({known}) and an id of the hub are text"
+        raise ModelError(f"there is no folder {name}", hint=hint)
+    if HUB_ID.fullmatch(name):
+        return download(name, revision=revision)
+    near = difflib.get_close_matches(name, names, n=1)
     none = "no model is bundled with this installation: `levt train` makes one; give its folder, RUN/best"
     known = f"bundled models: {', '.join(names)}" if names else none
     raise ModelError(
-        f"there is no model {str(name)!r}: neither bundled, nor a folder, nor an id of the hub (user/name)",
+        f"there is no model {name!r}: neither bundled, nor a folder, nor an id of the hub (user/name)",
         hint=f"did you mean {near[0]!r}?" if near else known,
     )
 

@@ -128,7 +128,7 @@ def assemble(corpus: Path, store: Store, out: Path, shards: Shards, identity: di
         )
         try:
             for piece in range(shards.number):
-                rows, found = shards.rows(piece), shards.read(piece)
+                rows, found = shards.rows(piece), shards.read(piece, targets=list, kept=dict)
                 targets = found["targets"]
                 if len(targets) != len(rows):
                     raise StoreError(

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from levt.errors import LevtError, StoreError
+from levt.errors import LevtError, StoreError, reason
 
 try:
     import fcntl
@@ -120,14 +120,18 @@ class Shards(Pieces):
         """Finish a piece."""
         write_whole(self._file(piece), value)
 
-    def read(self, piece: int) -> Any:
-        """What was written for a piece."""
+    def read(self, piece: int, **parts: type) -> Any:
+        """What was written for a piece; where parts are named, an object that has them, each of this type."""
         try:
-            return json.loads(self._file(piece).read_text("utf-8"))
-        except (OSError, ValueError) as error:
+            found = json.loads(self._file(piece).read_text("utf-8"))
+            for name, kind in parts.items():
+                if not isinstance(found[name], kind):
+                    raise ValueError(f"{name} is no {kind.__name__}")
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise StoreError(
-                f"{self._file(piece)} is damaged: {error}", hint="remove it and run the command again"
+                f"{self._file(piece)} is damaged: {reason(error)}", hint="remove it and run the command again"
             ) from error
+        return found
 
     def _file(self, piece: int) -> Path:
         return self.folder / f"{piece:05d}.json"

@@ -15,6 +15,7 @@ from itertools import groupby
 
 from levt.refine.loop import Outcome
 from levt.refine.mend import mend
+from levt.refine.numbers import respell
 from levt.refine.places import find, is_whole, whole
 from levt.refine.steering import Plan
 from levt.text.parts import byte_value, characters_of, is_text, led_by
@@ -28,9 +29,10 @@ _SPACE = BYTES[ord(" ")]
 def guard(outcome: Outcome, plan: Plan, tokenizer: Tokenizer) -> None:
     """Remove tokens until the decoded result holds all that is required and nothing forbidden.
 
-    Bytes that make up no character go too, unless the request is for what the policies do and nothing else. A part
-    that follows another gets the white space between them.
+    Bytes that make up no character go too, unless the request is for what the policies do and nothing else. Long
+    numbers of the source are put right. A part that follows another gets the white space between them.
     """
+    respell(outcome, plan.numbers, tokenizer)
     if plan.lead is not None:
         outcome.become(tuple(led_by(tokenizer, outcome.tokens, plan.lead)))
     if plan.request.options.reread:

@@ -41,7 +41,8 @@ class Options:
     reread: bool = True
     """Read a finished text anew, and go on where that changes it: refining a result then leaves it alone.
 
-    Lone bytes that make up no character are taken out of it. False is Algorithm 2 and nothing else."""
+    Lone bytes that make up no character are taken out of it, and long numbers of the source are put right. False is
+    Algorithm 2 and nothing else."""
 
     def __post_init__(self) -> None:
         check_numbers("options", self, RANGES)

@@ -43,7 +43,9 @@ def settling(plan: Plan, reader: Reader | None = None) -> Asking[Outcome]:
         best, outcome = max(zip(tried, found, strict=True), key=lambda pair: _sureness(pair[1]))
         used = len(best)
         if used == len(placed.missing):
-            return (yield from rereading(outcome, reader)) if reader and plan.reread else outcome
+            return (
+                (yield from rereading(outcome, reader, plan.numbers)) if reader and plan.reread else outcome
+            )
         term = placed.missing[used][1]
         tried = [(*best[:at], term, *best[at:]) for at in range(used + 1)]
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from levt.refine.loop import Asking, Outcome
 from levt.refine.mend import mend
+from levt.refine.numbers import respell
 from levt.refine.record import Rounds
 from levt.refine.request import Request, Tokens
 from levt.text.tokenizer import Tokenizer
@@ -36,9 +37,12 @@ class Reader:
         return found if len(found) + 2 <= self.positions else tokens
 
 
-def rereading(outcome: Outcome, reader: Reader) -> Asking[Outcome]:
-    """Go on until the text is one that refining leaves alone, or the iterations are used up."""
-    mended = mend(outcome, reader.tokenizer)
+def rereading(outcome: Outcome, reader: Reader, numbers: tuple[str, ...] = ()) -> Asking[Outcome]:
+    """Go on until the text is one that refining leaves alone, or the iterations are used up.
+
+    The ``numbers`` of the source are put right before it is read.
+    """
+    mended = mend(outcome, reader.tokenizer) | respell(outcome, numbers, reader.tokenizer)
     read = {outcome.request.draft}
     while outcome.stopped != "limit":
         left = outcome.request.options.max_iterations - outcome.iterations
@@ -49,7 +53,7 @@ def rereading(outcome: Outcome, reader: Reader) -> Asking[Outcome]:
         read.add(usual)
         options = replace(outcome.request.options, max_iterations=left)
         [more] = yield [Request(source=outcome.request.source, draft=usual, options=options)]
-        mended = mend(more, reader.tokenizer)
+        mended = mend(more, reader.tokenizer) | respell(more, numbers, reader.tokenizer)
         outcome = _joined(outcome, more, reader.tokenizer)
     return outcome
 

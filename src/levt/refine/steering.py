@@ -36,6 +36,8 @@ class Plan:
     """Texts that must not, as whole words."""
     reread: bool = False
     """Whether the result is read again as text."""
+    numbers: tuple[str, ...] = ()
+    """The numbers of the source, where long ones of the result are to be put right."""
     lead: str | None = None
     """White space before the result, where it follows another part of the same text."""
 

@@ -6,7 +6,7 @@ from itertools import groupby
 
 from levt.engine.engine import Engine
 from levt.engine.parting import source_parts
-from levt.engine.refining import Job
+from levt.engine.refining import Job, job_of
 from levt.errors import InputError
 from levt.refine.options import Options
 from levt.refine.places import Place, find, is_whole, whole
@@ -82,7 +82,7 @@ def state_job(
             f"the state has {needed} tokens with its terms and boundaries, the model can hold {positions}",
             hint="edit it sentence by sentence",
         )
-    return [Job(text, plan)]
+    return [job_of(text, plan)]
 
 
 def asked_for(name: str, given: tuple[int | None, ...], tokens: int) -> dict[int, int]:

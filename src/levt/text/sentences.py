@@ -2,12 +2,14 @@
 
 A sentence ends at a full stop, a question or exclamation mark, with the brackets and quotes closed there, if white
 space follows and then what may begin one: anything but a small letter. In scripts without spaces it ends at the mark.
-No sentence ends at an initial, an abbreviation or an ordinal. A blank line ends one, and so does a line break, unless a
-line of the paragraph begins with a small letter: then its lines are broken for width alone. Where in doubt, nothing is
-cut: half a sentence costs a translation more than two sentences in one.
+No sentence ends at an initial, an abbreviation or an ordinal. A blank line ends one, and so does a line break, unless
+the lines of the paragraph are broken for width alone: one begins with a small letter, or all are long and so full that
+the next word would not have fitted. Where in doubt, nothing is cut: half a sentence costs a translation more than two
+sentences in one.
 """
 
 import re
+from itertools import pairwise
 from typing import NamedTuple
 
 # From the first mark of a run on and never back, so that a line of a million marks takes no longer than any other.
@@ -32,6 +34,11 @@ _COUNTED = re.compile(r"(?:^|\s)\d{1,2}\.$|^\W*\d+\.$")
 """An ordinal, as in the German 3. Oktober, and the number of an item."""
 
 
+_ITEM = re.compile(r"[-+*•◦▪‣·–—]\s|(?:\d{1,3}|\w)[.)]\s")
+"""How a line begins that is an item of a list."""
+_STOPPED = re.compile(r"""[.!?…:؟۔।。！？｡]["'”’»«“)\]」』）】]*$""")
+_WIDE = 50
+"""Characters of the longest line of a paragraph that is broken for width, at least."""
 _WHITE = re.compile(r"\s+")
 _BREAK = re.compile(r"\r\n|[\n\r\v\f\x85\u2028\u2029]")
 
@@ -73,7 +80,10 @@ def _lines(text: str) -> list[Sentence]:
     words = False
     while at < len(breaks):
         end = next((i for i in range(at, len(breaks)) if blank[i]), len(breaks))
-        cut = [] if any(small[at:end]) else breaks[at:end]
+        edges = [breaks[at - 1].end() if at else 0, *(x for run in breaks[at:end] for x in run.span())]
+        edges.append(breaks[end].start() if end < len(breaks) else len(text))
+        lines = [text[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True)]
+        cut = [] if any(small[at:end]) or _full(lines) else breaks[at:end]
         for run in (*cut, *breaks[end : end + 1]):
             words = words or any(map(str.isalpha, text[looked : run.start()]))
             looked = run.end()
@@ -82,6 +92,19 @@ def _lines(text: str) -> list[Sentence]:
                 start, words = looked, False
         at = end + 1
     return [*found, Sentence(text[start:], "")] if start < len(text) else found
+
+
+def _full(lines: list[str]) -> bool:
+    """Whether lines are long, each too full for the first word of the next, and some end inside a sentence."""
+    width = max(map(len, lines))
+    return (
+        width >= _WIDE
+        and not all(map(_STOPPED.search, lines[:-1]))
+        and all(
+            len(line) + 1 + len(_WHITE.split(after, 1)[0]) > width and not _ITEM.match(after)
+            for line, after in pairwise(lines)
+        )
+    )
 
 
 def _sentences(text: str) -> list[Sentence]:

@@ -116,7 +116,7 @@ class Trainer:
                     patience=30.0 if os.environ.get("TORCHELASTIC_RESTART_COUNT", "0") != "0" else 0.0
                 )
                 for rest in self.folder.glob(".best.*"):  # of a process killed while it wrote the best model
-                    shutil.rmtree(rest)
+                    shutil.rmtree(rest, ignore_errors=True)  # a file is somebody else's
             except FolderInUse as error:
                 refused = error
         if self.world.sum(torch.tensor([float(refused is not None)])).item():

@@ -24,8 +24,15 @@ def test_what_cannot_write_is_refused(tmp_path: Path) -> None:
     save_tiny(tmp_path / "editor", "post-editing")
     with pytest.raises(ConfigError, match="post-editing model"):
         open_black_box(f"levt:{tmp_path / 'editor'}", device="cpu")
-    save_tiny(tmp_path / "levt")
-    with pytest.raises(ConfigError, match="no beam"):
-        open_black_box(f"levt:{tmp_path / 'levt'}", device="cpu", beam=2)
+    for kind in ("levt", "masked", "denoising", "insertion"):
+        save_tiny(tmp_path / kind, kind)
+        with pytest.raises(ConfigError, match=f"a model of kind {kind} has no beam"):
+            open_black_box(f"levt:{tmp_path / kind}", device="cpu", beam=2)
     with pytest.raises(ModelError):
         open_black_box(f"levt:{tmp_path / 'nothing'}", device="cpu")
+
+
+@pytest.mark.parametrize("spec", ["phrase:nowhere", "command:cat", "http://localhost:9"])
+def test_a_beam_is_for_models_only(spec: str) -> None:
+    with pytest.raises(ConfigError, match=r"a black box .* has no beam, got 4\nhint: leave it out"):
+        open_black_box(spec, beam=4)

@@ -256,6 +256,30 @@ def test_what_a_teacher_wrote_is_packed_before_a_model(tmp_path: Path) -> None:
     assert taken == {"distilled"}
 
 
+def test_of_a_step_only_what_is_read_must_be_there(tmp_path: Path) -> None:
+    """The test set is small, what it was parted from is large: whoever only tests needs no more."""
+    diary, work = tmp_path / "diary", Workplace(tmp_path / "work")
+    texts = step(diary, "texts", seconds=60.0)
+    table = step(diary, "table", {"x": texts}, parts={"x": ("text", "test.*")})
+    model = step(diary, "model", {"x": texts})
+    assert table.digest == step(diary, "table", {"x": texts}).digest
+    run_chain([texts], work, Quiet())
+    (work.place(texts) / "train").write_bytes(bytes(SMALL + 1))
+    stamp = json.loads((work.place(texts) / "step.json").read_text())
+    stamp["files"]["train"] = SMALL + 1
+    (work.place(texts) / "step.json").write_text(json.dumps(stamp))
+    assert work.pending(table, model) == [table, model]
+    assert "train" not in {path.name for path in needed(work, table)}
+    assert "train" in {path.name for path in needed(work, table, model)}
+    (work.place(texts) / "train").unlink()
+    assert work.pending(table) == [table]
+    assert work.pending(table, model) == [texts, table, model], (
+        "it is made again for the model, and the table waits"
+    )
+    assert run_chain(table, work, Quiet()).complete
+    assert began(diary) == ["texts", "table"]
+
+
 def test_packages_of_every_metric_are_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, str | None]] = []
     monkeypatch.setattr(packages, "scorer", lambda name, tokenize=None: asked.append((name, tokenize)))

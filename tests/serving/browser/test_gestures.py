@@ -301,7 +301,7 @@ def test_a_reload_loses_nothing(editor: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "apart"), [("A dog runs. Two cats.", True), ("A dog runs.\nTwo cats.", False)]
+    ("source", "apart"), [("A dog runs. Two cats.", True), ("A dog runs\nover the snow.", False)]
 )
 def test_sentences_in_a_row_are_written_one_by_one(
     editor: Any, server: Any, source: str, apart: bool
@@ -311,3 +311,21 @@ def test_sentences_in_a_row_are_written_one_by_one(
     editor.locator("#translate").click()
     editor.locator("#status", has_text="iteration").wait_for()
     assert server.last("/v1/translate")["options"]["by_sentence"] is apart
+
+
+def test_sentences_in_lines_are_kept_apart_unless_there_is_a_draft_or_a_term(
+    editor: Any, server: Any
+) -> None:
+    lines = "A dog runs.\nA dog runs."
+    editor.locator("#source").fill(lines)
+    editor.press("Control+Enter")
+    editor.locator("#status", has_text="2 sentences translated").wait_for()
+    assert server.last("/v1/translate")["texts"] == lines.split("\n")
+    editor.locator("#copy").click()
+    editor.locator("#status", has_text="Copied").wait_for()
+    assert editor.evaluate("navigator.clipboard.readText()") == "Ein Hund läuft.\nEin Hund läuft."
+    # What was written could not be brought back, and a term may belong to any of them.
+    editor.locator("#join").click()
+    editor.locator("#translate").click()
+    editor.locator("#status", has_text="iteration").wait_for()
+    assert server.last("/v1/translate")["text"] == lines

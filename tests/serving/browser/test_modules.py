@@ -65,6 +65,10 @@ def test_sentences_end_where_the_server_ends_them(editor: Any) -> None:
         " 한",
     ]
     texts = ["".join(draw.choices(parts, k=draw.randrange(30))) for _ in range(1000)]
+    # Lines of every fullness, some of them broken for width.
+    words = ["Haus", "Straßenbahn", "Ä", "𝒜bc", "in.", "5.", "- x", "Zug:", "12) y"]
+    texts += ["\n".join(" ".join(draw.choices(words, k=draw.randrange(6, 14))) for _ in range(draw.randrange(2, 5)))
+              for _ in range(1000)]  # fmt: skip
     texts += ["A title\nDr. No met J. Doe. Why?\n\nNobody\nknew… Am 3. Oktober. So it was."]
     found = editor.evaluate(
         """async (texts) => { const { sentencesOf } = await import('/cutting.js');

@@ -70,6 +70,22 @@ def test_they_are_taken_away_together_and_joined(real: Any) -> None:
     assert "".join(real.text.split()) == "".join(whole.split())
 
 
+def test_translating_several_paragraphs_keeps_them(real: Any) -> None:
+    real.locator("#source").fill(TEXT)
+    real.locator("#translate").click()
+    real.locator("#status", has_text="3 sentences translated").wait_for()
+    real.rests()
+    one, two, three = (part["text"] for part in json.loads(real.saved("Trace"))["sentences"])
+    assert real.saved("Text") == f"{one} {two}\n\n{three}\n"
+    # A sentence that has become two is translated as one: the others are there to stay.
+    real.locator("#undo").click()
+    real.locator("#source").fill("A dog runs.\n\nIt barks.")
+    assert real.locator("#split").is_hidden()
+    real.locator("#translate").click()
+    real.locator("#status", has_text="iteration").wait_for()
+    assert real.saved("Text").endswith(f" {two}\n\n{three}\n")
+
+
 def test_one_sentence_is_none_to_cut(real: Any) -> None:
     real.locator("#source").fill(SENTENCES[1])
     assert real.locator("#split").is_hidden()

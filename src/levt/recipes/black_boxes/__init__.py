@@ -47,6 +47,11 @@ def open_black_box(
         )
     if problem := Range(0, 86_400, above=True).problem(timeout, whole=False):
         raise ConfigError(f"timeout {problem}", hint="600 seconds are the default")
+    if beam is not None and kind in ("phrase", "command", "http", "https"):
+        raise ConfigError(
+            f"a black box of kind {kind} has no beam, got {beam}",
+            hint="leave it out; levt:FOLDER may have one",
+        )
     if kind == "levt":
         from levt.recipes.black_boxes.model_folder import ModelFolder
 

@@ -19,8 +19,8 @@ class ModelFolder:
                 f"{name} is a post-editing model: it repairs drafts and cannot write them",
                 hint="a black box is a model of another kind",
             )
-        if beam is not None and self.model.kind == "levt":
-            raise ConfigError("a model of kind levt has no beam", hint="leave it out")
+        if beam is not None and self.model.kind not in ("autoregressive", "recurrent"):
+            raise ConfigError(f"a model of kind {self.model.kind} has no beam", hint="leave it out")
         self.settings: dict[str, Any] = {} if beam is None else {"beam": beam}
 
     def translate(self, lines: Sequence[str]) -> list[str]:

@@ -10,8 +10,10 @@ from levt.recipes.black_boxes import BlackBox, NoAnswer
 
 Opener = Callable[[], BlackBox]
 
+_opener: Opener | None = None
+"""What opens the black box of a worker process: with its first lines, so that they are answered by what goes wrong."""
 _box: BlackBox | None = None
-"""The black box of a worker process."""
+"""That black box."""
 
 
 def translated(
@@ -25,7 +27,7 @@ def translated(
         return
     # Not forked: threads of the libraries that models use do not survive it.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, context, initializer=_open, initargs=(opened,)) as pool:
+    with ProcessPoolExecutor(processes, context, initializer=_opens, initargs=(opened,)) as pool:
         waiting: deque[tuple[list[str], Future[list[str]]]] = deque()
         try:
             for chunk in chunks:
@@ -47,11 +49,14 @@ def translated(
                 answer.cancel()
 
 
-def _open(opened: Opener) -> None:
-    global _box
-    _box = opened()
+def _opens(opened: Opener) -> None:
+    global _opener
+    _opener = opened
 
 
 def _translate(lines: list[str]) -> list[str]:
-    assert _box is not None
+    global _box
+    assert _opener is not None
+    if _box is None:
+        _box = _opener()
     return _box.translate(lines)

@@ -20,7 +20,7 @@ from levt.recipes.reproduce.parts.post_editing_task import (
     PostEditingTask,
     tasks_of,
 )
-from levt.recipes.reproduce.parts.post_editing_texts import triples_of
+from levt.recipes.reproduce.parts.post_editing_texts import HELD_OUT, triples_of
 from levt.recipes.reproduce.parts.sizes import size
 from levt.recipes.shards import write_whole
 
@@ -75,8 +75,9 @@ def table_step(task: PostEditingTask, setting: Setting) -> Step:
     config = {"task": known, "seeds": setting.seeds, "samples": samples(setting)}
     seconds = SECONDS[setting.scale] * 3
     return Step(
-        label=f"{task.name}.table", run=write_table, inputs=inputs, config=config, seconds=seconds, light=True
-    )
+        label=f"{task.name}.table", run=write_table, inputs=inputs, parts={"triples": HELD_OUT}, config=config,
+        seconds=seconds, light=True,
+    )  # fmt: skip
 
 
 def samples(setting: Setting) -> int:

@@ -9,7 +9,7 @@ from levt.recipes.reproduce.framework.setting import Setting
 from levt.recipes.reproduce.framework.step import Job, Step
 from levt.recipes.reproduce.parts.post_editing_systems import Chains
 from levt.recipes.reproduce.parts.post_editing_task import FINE_TUNED, SECONDS, PostEditingTask, tasks_of
-from levt.recipes.reproduce.parts.post_editing_texts import triples_of
+from levt.recipes.reproduce.parts.post_editing_texts import HELD_OUT, triples_of
 from levt.recipes.reproduce.parts.training import MODEL
 from levt.recipes.reproduce.parts.tuning import BUDGET
 from levt.recipes.shards import write_whole
@@ -46,6 +46,7 @@ def effort_step(task: PostEditingTask, setting: Setting) -> Step:
         label=f"{task.name}.effort",
         run=write_effort,
         inputs={"triples": chains.triples(task), "model": chains.system(task, FINE_TUNED)},
+        parts={"triples": HELD_OUT},
         seconds=SECONDS[setting.scale] * 3,
         light=True,
     )

@@ -10,7 +10,7 @@ from levt.recipes.reproduce.framework.setting import Setting
 from levt.recipes.reproduce.framework.step import Job, Step
 from levt.recipes.reproduce.parts.post_editing_systems import Chains
 from levt.recipes.reproduce.parts.post_editing_task import FINE_TUNED, SECONDS, main_task
-from levt.recipes.reproduce.parts.post_editing_texts import ACTIONS, triples_of
+from levt.recipes.reproduce.parts.post_editing_texts import ACTIONS, HELD_OUT, triples_of
 from levt.recipes.reproduce.parts.training import MODEL
 from levt.recipes.reproduce.parts.tuning import BUDGET
 
@@ -37,6 +37,7 @@ def goal(setting: Setting) -> Step:
         label="post-editing-order",
         run=report,
         inputs=inputs,
+        parts={"triples": HELD_OUT},
         config={"title": task.title},
         seconds=SECONDS[setting.scale] * 2,
         light=True,

@@ -16,7 +16,7 @@ from levt.recipes.reproduce.parts.post_editing_task import (
     PostEditingTask,
     tasks_of,
 )
-from levt.recipes.reproduce.parts.post_editing_texts import triples_of
+from levt.recipes.reproduce.parts.post_editing_texts import HELD_OUT, triples_of
 from levt.recipes.reproduce.parts.training import MODEL
 from levt.recipes.reproduce.parts.tuning import BUDGET
 from levt.recipes.shards import write_whole
@@ -46,6 +46,7 @@ def tags_step(task: PostEditingTask, system: str, setting: Setting) -> Step:
         label=f"{task.name}.{system}.tags",
         run=write_tags,
         inputs={"triples": chains.triples(task), "model": chains.system(task, system)},
+        parts={"triples": HELD_OUT},
         seconds=SECONDS[setting.scale] * 2,
         light=True,
     )

@@ -15,7 +15,7 @@ from levt.recipes.reproduce.framework.setting import Setting
 from levt.recipes.reproduce.framework.step import Job, Step
 from levt.recipes.reproduce.parts.post_editing_systems import Chains
 from levt.recipes.reproduce.parts.post_editing_task import FINE_TUNED, SECONDS, main_task
-from levt.recipes.reproduce.parts.post_editing_texts import triples_of
+from levt.recipes.reproduce.parts.post_editing_texts import HELD_OUT, triples_of
 from levt.recipes.reproduce.parts.training import MODEL
 from levt.recipes.reproduce.parts.tuning import BUDGET
 from levt.recipes.shards import write_whole
@@ -49,6 +49,7 @@ def limits_step(setting: Setting, texts: Step, model: Step) -> Step:
         label=f"{model.label}.limited",
         run=write_limited,
         inputs={"texts": texts, "model": model},
+        parts={"texts": HELD_OUT},
         config={"limits": limits_of(setting), "most": MOST},
         seconds=SECONDS[setting.scale] * 12,
         light=True,

@@ -18,6 +18,10 @@ const NUMBERED = new RegExp(
 const DOTTED = new RegExp(`${START}(?:${WORD}{1,3}\\.)*${WORD}{1,3}\\.${WORD}{1,3}\\.$|${START}[\\p{L}\\p{Nl}\\p{No}]\\.$`, "u");
 const COUNTED = /(?:^|\s)\p{Nd}{1,2}\.$|^[^\p{L}\p{N}_]*\p{Nd}+\.$/u;
 
+const ITEM = /^(?:[-+*•◦▪‣·–—]\s|(?:\p{Nd}{1,3}|[\p{L}\p{N}_])[.)]\s)/u;
+const STOPPED = /[.!?…:؟۔।。！？｡]["'”’»«“)\]」』）】]*$/u;
+const WIDE = 50;
+
 const first = (text) => /[\p{L}\p{N}]/u.exec(text)?.[0] ?? "";
 const small = (character) => /\p{Lowercase}/u.test(character);
 const hasWord = (text) => /\p{L}/u.test(text);
@@ -43,7 +47,11 @@ function lines(text) {
     let end = at;
     while (end < breaks.length && breaks[end].count === 1) end += 1;
     const inside = breaks.slice(at, end);
-    const wrapped = inside.some((run) => small(first(text.slice(run.end, run.end + NEAR))));
+    const starts = [at > 0 ? breaks[at - 1].end : 0, ...inside.map((run) => run.end)];
+    const ends = [...inside.map((run) => run.start), breaks[end]?.start ?? text.length];
+    const wrapped =
+      inside.some((run) => small(first(text.slice(run.end, run.end + NEAR)))) ||
+      full(starts.map((start, i) => text.slice(start, ends[i])));
     for (const run of [...(wrapped ? [] : inside), ...breaks.slice(end, end + 1)]) {
       words ||= hasWord(text.slice(looked, run.start));
       looked = run.end;
@@ -55,6 +63,17 @@ function lines(text) {
     at = end + 1;
   }
   return start < text.length ? [...found, { text: text.slice(start), space: "" }] : found;
+}
+
+/** Whether lines are long, each too full for the first word of the next, and some end in the middle of a sentence. */
+function full(lines) {
+  const length = (line) => Array.from(line).length;
+  const width = lines.reduce((most, line) => Math.max(most, length(line)), 0);
+  return (
+    width >= WIDE &&
+    !lines.slice(0, -1).every((line) => STOPPED.test(line)) &&
+    lines.slice(1).every((after, i) => length(lines[i]) + 1 + length(after.split(/\s+/u, 1)[0]) > width && !ITEM.test(after))
+  );
 }
 
 /** The sentences of a line, by their punctuation. */

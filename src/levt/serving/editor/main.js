@@ -164,9 +164,16 @@ async function run(action = null) {
   if (!whole.hidden) await toggleWhole();
   const back = byId("draft").contains(document.activeElement);
   await writing;
-  await turn[action ?? (hasDraft() ? "continue" : "translate")]();
+  const wanted = action ?? (hasDraft() ? "continue" : "translate");
+  // Line breaks would come into the draft, where nobody could see them; between sentences they are kept.
+  const lines = wanted === "translate" && !session.now.terms.length && apart().some(({ space }) => /[\n\r\u2028\u2029]/.test(space));
+  if (lines) return oneByOne();
+  await turn[wanted]();
   if (back) draft.focus();
 }
+
+/** The sentences of the source, where it can become a list of them: nothing that is there may be lost. */
+const apart = () => (hasDraft() || sentences.many || api.model?.by_pieces ? [] : sentencesOf(session.now.source));
 
 /** Every sentence by itself. */
 async function oneByOne() {
@@ -266,7 +273,7 @@ function render() {
   byId("redo").disabled = still || !session.canRedo;
   byId("draft").inert = busy;
   for (const id of ["translate", "continue", "step", "as-text"]) byId(id).disabled = busy;
-  const several = hasDraft() || busy || api.model?.by_pieces ? 0 : sentencesOf(now.source).length;
+  const several = busy ? 0 : apart().length;
   byId("split").hidden = several < 2;
   byId("split").textContent = `Translate ${several} sentences one by one`;
   byId("continue").disabled ||= !hasDraft() && whole.hidden;

@@ -105,7 +105,7 @@ export class ModelTurn {
     return this.#turn("step", doc, ({ signal }) => this.api.step(body, signal));
   }
 
-  /** Settings with which each sentence is written by itself, as the commands do; lines would bring their breaks along. */
+  /** Settings with which each sentence of a line is written by itself, as the commands do; lines would bring breaks along. */
   #bySentence(...texts) {
     return { ...this.options(), by_sentence: !this.api.model?.by_pieces && !texts.some((text) => /[\n\r]/.test(text.trim())) };
   }

@@ -6,7 +6,8 @@ files (a corpus, a model). What was interrupted stays behind, checkpoints are la
 
 import math
 import tarfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
 
@@ -28,30 +29,40 @@ def needed(work: Workplace, *goals: Step, most: float = math.inf) -> list[Path]:
     Of the latter at most so many bytes: what takes long for its size goes first, with all that leads to it. The rest
     would be made again, and not the same: what a teacher has written should go before the teacher.
     """
-    pending = {step.digest for step in work.pending(*goals)}
-    read = {one.digest for step in chain(*goals) if step.digest in pending for one in step.before} - pending
+    pending = work.pending(*goals)
+    undone = {step.digest for step in pending}
+    read: dict[str, set[Path]] = {}
+    for step in pending:
+        for name, one in step.steps.items():
+            if one.digest not in undone:
+                read.setdefault(one.digest, set()).update(files_of(work, one, step.parts.get(name, ("*",))))
     finished = {step: files_of(work, step) for step in chain(*goals) if work.stamp(step) is not None}
-    whole: list[Step] = []
-    wanted = [step for step in finished if step.digest in read]
+    taken: set[Path] = set()
+    wanted = {step: read[step.digest] for step in finished if step.digest in read}
     again = {step: sum(one.seconds for one in chain(step)) for step in wanted}
-    for step in sorted(wanted, key=lambda step: -again[step] / max(1, bytes_of(finished[step]))):
-        if bytes_of(finished[step]) <= most:
-            whole.append(step)
-            most -= bytes_of(finished[step])
+    for step in sorted(wanted, key=lambda step: -again[step] / max(1, bytes_of(wanted[step]))):
+        if bytes_of(wanted[step]) <= most:
+            taken |= wanted[step]
+            most -= bytes_of(wanted[step])
     return [
         path
-        for step, files in finished.items()
+        for files in finished.values()
         for path in files
-        if step in whole or path.stat().st_size <= (FOUND if path.suffix == ".json" else SMALL)
+        if path in taken or path.stat().st_size <= (FOUND if path.suffix == ".json" else SMALL)
     ]
 
 
-def files_of(work: Workplace, step: Step) -> list[Path]:
-    """All files of a finished step."""
-    return sorted(path for path in work.place(step).rglob("*") if path.is_file())
+def files_of(work: Workplace, step: Step, parts: Sequence[str] = ("*",)) -> list[Path]:
+    """The files of a finished step, or those that match a pattern."""
+    place = work.place(step)
+    return sorted(
+        path
+        for path in place.rglob("*")
+        if path.is_file() and any(fnmatchcase(path.relative_to(place).as_posix(), part) for part in parts)
+    )
 
 
-def bytes_of(files: Sequence[Path]) -> int:
+def bytes_of(files: Collection[Path]) -> int:
     """The size of some files."""
     return sum(path.stat().st_size for path in files)
 

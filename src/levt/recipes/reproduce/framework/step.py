@@ -47,6 +47,8 @@ class Step:
     """JSON values; all that changes the result, a seed included."""
     seconds: float = 1.0
     """How long it takes, about."""
+    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Of an earlier step that is not read whole, by its name, patterns of the files that are; no part of the digest."""
     version: int = 1
     """Raised where the function's code changes what it gives."""
     alone: bool = False
@@ -62,9 +64,14 @@ class Step:
         return f"{self.run.__module__}:{self.run.__qualname__}"
 
     @property
+    def steps(self) -> "dict[str, Step]":
+        """The steps it reads, by the names under which the function knows them."""
+        return {name: one for name, one in self.inputs.items() if isinstance(one, Step)}
+
+    @property
     def before(self) -> "list[Step]":
         """The steps it reads."""
-        return [one for one in self.inputs.values() if isinstance(one, Step)]
+        return list(self.steps.values())
 
     @property
     def files(self) -> dict[str, Path]:

@@ -12,12 +12,14 @@ import json
 import platform
 import shutil
 import time
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from levt.data.folder import sync, sync_one
 from levt.recipes.reproduce.framework.provenance import surroundings
-from levt.recipes.reproduce.framework.step import Job, Step
+from levt.recipes.reproduce.framework.step import Job, Step, chain
 from levt.recipes.shards import held, write_whole
 
 STAMP = "step.json"
@@ -44,27 +46,28 @@ class Workplace:
             return None
         return known if known.get("digest") == step.digest else None
 
-    def done(self, step: Step) -> bool:
-        """Whether a step is finished and all that it wrote is there."""
+    def done(self, step: Step, parts: Sequence[str] = ("*",)) -> bool:
+        """Whether a step is finished and all that it wrote is there, or those files that match a pattern."""
         stamp, place = self.stamp(step), self.place(step)
         return stamp is not None and all(
             (path := place / name).is_file() and path.stat().st_size == size
             for name, size in stamp["files"].items()
+            if any(fnmatchcase(name, pattern) for pattern in parts)
         )
 
     def pending(self, *goals: Step) -> list[Step]:
         """The steps that have to be done for some goals, in order; none where they are done."""
-        found: dict[str, Step] = {}
+        found: set[str] = set()
 
-        def visit(step: Step) -> None:
-            if step.digest not in found and not self.done(step):
-                for one in step.before:
-                    visit(one)
-                found[step.digest] = step
+        def visit(step: Step, parts: Sequence[str] = ("*",)) -> None:
+            if step.digest not in found and not self.done(step, parts):
+                for name, one in step.steps.items():
+                    visit(one, step.parts.get(name, ("*",)))
+                found.add(step.digest)
 
         for goal in goals:
             visit(goal)
-        return list(found.values())
+        return [step for step in chain(*goals) if step.digest in found]
 
     def job(self, step: Step) -> Job:
         """What the function of a step is given."""

@@ -13,7 +13,7 @@ from levt.engine.result import Result
 from levt.recipes.post_editing_dial import LEAVE_ALONE, Calibration, calibrate_model
 from levt.recipes.post_editing_triples import Triples
 from levt.recipes.reproduce.framework.step import Job, Step
-from levt.recipes.reproduce.parts.post_editing_texts import triples_of
+from levt.recipes.reproduce.parts.post_editing_texts import HELD_OUT, triples_of
 from levt.recipes.reproduce.parts.post_editing_training import choice_of
 from levt.recipes.reproduce.parts.training import MODEL
 from levt.recipes.reproduce.parts.tuning import BUDGET
@@ -44,6 +44,7 @@ def outputs_step(
         label=label,
         run=post_edit,
         inputs={"model": model, "triples": triples},
+        parts={"triples": HELD_OUT},
         config=config if dial else {"dial": False},
         version=2 if dial else 1,  # the level is shared among all values tried
         seconds=seconds,

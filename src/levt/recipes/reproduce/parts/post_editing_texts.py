@@ -22,6 +22,8 @@ from levt.recipes.synthesis import Synthesis, write_drafts
 
 SPLITS = ("train", "dev", "test")
 ACTIONS = "test.actions"
+HELD_OUT = ("dev.*", "test.*")
+"""The files of such a step that are read by whoever does not train on it."""
 TRIP = 60_000
 """Pairs that go on a round trip, at most."""
 

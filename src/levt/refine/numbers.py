@@ -1,0 +1,131 @@
+"""Long numbers of a source stand in its translation as they are. Knows no policy.
+
+A number is written digit by digit, all at once, and a model easily leaves one of many out; who reads only the result
+cannot tell. So where a long number of the source is missing, and the finished text has one like it that is neither in
+the source nor in the draft, the right one takes its place, by one more edit that nobody decided. How its digits are
+grouped is the model's (1.234.567 or 1,234,567), and so are short numbers and those that are put into words.
+"""
+
+import re
+from collections import Counter
+
+from levt.edits.oracle_reference import align_reference
+from levt.refine.loop import Outcome
+from levt.refine.places import Place
+from levt.text.parts import characters_of, encode_inside
+from levt.text.tokenizer import Tokenizer
+
+LONG = 4
+"""Digits of a number that is put right, at least: a year has as many. Shorter ones are seldom lost."""
+ALIKE = 0.5
+"""The right number and a misspelt one have more than this share of their digits in common: 10.30 and 22.30 have not."""
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_SEPARATOR = re.compile(r"[.,]")
+_GROUPING = re.compile(r"(?<=\d)[^\w](?=\d)")
+_THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
+
+
+def numbers_of(source: str) -> tuple[str, ...]:
+    """All numbers of a source, if one of them is long.
+
+    >>> numbers_of("In 2021 we sold 64,549."), numbers_of("We sold 649.")
+    (('2021', '64,549'), ())
+    """
+    found = tuple(_NUMBER.findall(_plain(source)))
+    return found if any(len(_digits(number)) >= LONG for number in found) else ()
+
+
+def misspelt(text: str, numbers: tuple[str, ...], draft: str = "") -> list[tuple[Place, str]]:
+    """The places of a text where a number of its source is misspelt, and that number; in order.
+
+    >>> misspelt("2021 waren es 6449.", ("64549", "2021")), misspelt("64.549 in 100 Orten", ("64,549", "10"))
+    ([((14, 18), '64549')], [])
+    """
+    text, draft = _plain(text), _plain(draft)
+    known, given = {_digits(n): n for n in numbers}, {_digits(n) for n in _NUMBER.findall(draft)}
+    left, seen = Counter(map(_digits, numbers)), Counter[str]()
+    joined, strange = _GROUPING.sub("", text), []
+    for run in _NUMBER.finditer(text):
+        digits = _digits(run[0])
+        if left[digits]:
+            left[digits] -= 1
+            seen[digits] += 1
+        elif digits not in given:
+            strange.append(run)
+
+    def missing(digits: str) -> bool:
+        apart = joined.count(digits) > seen[digits]
+        return len(digits) >= LONG and (not apart or any(digits in run[0] for run in strange))
+
+    pairs = [
+        (_likeness(_digits(run[0]), digits), run.span(), digits)
+        for digits in left
+        if left[digits] and missing(digits)
+        for run in strange
+    ]
+    found: dict[Place, str] = {}
+    for likeness, place, digits in sorted(pairs, reverse=True):
+        right = _spelt(known[digits], text[slice(*place)])
+        if likeness > ALIKE and left[digits] and place not in found and right:
+            left[digits] -= 1
+            found[place] = right
+    return sorted(found.items())
+
+
+def _spelt(number: str, wrong: str) -> str:
+    """A number as the text would write it, which a misspelt one shows; empty where that is not clear.
+
+    >>> _spelt("138,000", "138.00"), _spelt("120,000", "1200"), _spelt("290.4", "200,4"), _spelt("290.4", "2004")
+    ('138.000', '120000', '290,4', '')
+    """
+    here, there = (set(_SEPARATOR.findall(one)) for one in (number, wrong))
+    if len(here) > 1 or len(there) > 1:
+        return ""
+    if here and not there:
+        return _digits(number) if _THOUSANDS.fullmatch(number) else ""
+    return _SEPARATOR.sub("".join(there), number)
+
+
+def _digits(number: str) -> str:
+    return _SEPARATOR.sub("", number)
+
+
+def _plain(text: str) -> str:
+    """The text with the digits of all scripts as 0 to 9, each in its place.
+
+    >>> _plain("A １２ ٣")
+    'A 12 3'
+    """
+    return re.sub(r"\d", lambda digit: str(int(digit[0])), text)
+
+
+def _likeness(one: str, other: str) -> float:
+    """The share of digits that two numbers have in common, in order; none where one is much longer.
+
+    >>> _likeness("64549", "6449"), _likeness("100000", "100")
+    (0.888..., 0.0)
+    """
+    if 3 * min(len(one), len(other)) < 2 * max(len(one), len(other)):
+        return 0.0
+    common = sum(at >= 0 for at in align_reference([*map(int, one)], [*map(int, other)]))
+    return 2 * common / (len(one) + len(other))
+
+
+def respell(outcome: Outcome, numbers: tuple[str, ...], tokenizer: Tokenizer) -> bool:
+    """Put the numbers of the source where they are misspelt, and say whether any were; locked tokens stay."""
+    if not numbers or tokenizer.by_pieces:
+        return False
+    text, tokens, request = tokenizer.decode(outcome.tokens), outcome.tokens, outcome.request
+    banned = {tokenizer.decode(sequence) for sequence in request.banned}
+    wrong = misspelt(text, numbers, tokenizer.decode(request.draft))
+    spans, locked = characters_of(tokenizer, tokens) if wrong else [], outcome.locks()
+    for (a, b), number in reversed(wrong):
+        at = [i for i, (start, end) in enumerate(spans) if start < b and a < end]
+        if number in banned or any(locked[i] for i in at):
+            continue
+        part = text[spans[at[0]][0] : a] + number + text[b : spans[at[-1]][1]]
+        new = encode_inside(tokenizer, part) if at[0] else tokenizer.encode(part)
+        tokens = (*tokens[: at[0]], *new, *tokens[at[-1] + 1 :])
+    changed = tokens != outcome.tokens
+    outcome.become(tokens)
+    return changed

@@ -1,0 +1,86 @@
+"""Long numbers of a source are put right in the finished text, and nothing else is."""
+
+import pytest
+
+from levt.refine.loop import Outcome
+from levt.refine.numbers import numbers_of, respell
+from levt.refine.request import Request
+from levt.text.tokenizer import Tokenizer
+
+TOKENIZER = Tokenizer.train(["a dog runs 10 times", "the dogs are 3, 4 or 5"] * 6, 320)
+
+
+def outcome(text: str, **more: object) -> Outcome:
+    request = Request(source=(5,), **more)  # type: ignore[arg-type]
+    found = Outcome(request, tokens=request.draft)
+    found.become(tuple(TOKENIZER.encode(text)))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers", "wanted"),
+    [
+        ("a 6449.", ("64549",), "a 64549."),
+        ("123456789", ("1234567890",), "1234567890"),
+        ("a(94266)-7", ("9426164",), "a(9426164)-7"),
+        ("11112 and 22223", ("111122", "222233"), "111122 and 222233"),
+        ("22223 and 11112", ("111122", "222233"), "222233 and 111122"),
+        ("12345 and 1235", ("12345", "12345"), "12345 and 12345"),
+        ("123456", ("12345",), "12345"),
+        ("in 1999", ("1979",), "in 1979"),
+        # Its digits are grouped as the text does it, if it does.
+        ("138.00 dogs", ("138,000",), "138.000 dogs"),
+        ("1200 dogs", ("120,000",), "120000 dogs"),
+        ("200,4 dogs", ("290.4",), "290,4 dogs"),
+        ("12.03.0021", ("12.03.2021",), "12.03.2021"),
+        ("5000 dogs", ("5,000",), "5000 dogs"),
+        ("5 000 dogs", ("5,000",), "5 000 dogs"),
+        # The most alike belong together, whatever comes first.
+        (
+            "7695100 and 254001000",
+            ("7695905817600", "254016000000"),
+            "7695100 and 254016000000",
+        ),
+        # Grouped otherwise, in words, short, or of its own: the model's.
+        ("1.234.567 dogs", ("1234567",), "1.234.567 dogs"),
+        ("0151 2345678", ("01512345678",), "0151 2345678"),
+        ("100 thousand", ("100000",), "100 thousand"),
+        ("10", ("100",), "10"),
+        ("at 22.30", ("10.30",), "at 22.30"),
+        ("it is 2004", ("290.4",), "it is 2004"),
+        ("1.234,5", ("1,234.56",), "1.234,5"),
+        ("77777", ("12345",), "77777"),
+        # In other digits it is the same number; one that is misspelt is written in those of ours.
+        ("a １２３４５ ١٢٣٤٥", ("12345", "12345"), "a １２３４５ ١٢٣٤٥"),
+        ("a １２３４", ("12345",), "a 12345"),
+    ],
+)
+def test_only_what_is_misspelt_is_put_right(text: str, numbers: tuple[str, ...], wanted: str) -> None:
+    found = outcome(text)
+    assert respell(found, numbers, TOKENIZER) == (text != wanted)
+    assert TOKENIZER.decode(found.tokens) == wanted
+    assert not respell(found, numbers, TOKENIZER)
+
+
+def test_numbers_of_a_source_in_any_digits() -> None:
+    assert numbers_of("٢٠٢١: ١٢٣٤٥") == ("2021", "12345")
+
+
+def test_what_somebody_gave_locked_or_banned_stays() -> None:
+    text, numbers = "a 6449", ("64549",)
+    draft = tuple(TOKENIZER.encode(text))
+    for more in (
+        {"draft": draft},
+        {"draft": draft, "locked": (True,) * len(draft)},
+        {"banned": (tuple(TOKENIZER.encode("64549")),)},
+    ):
+        found = outcome(text, **more)
+        assert not respell(found, numbers, TOKENIZER)
+        assert TOKENIZER.decode(found.tokens) == text
+
+
+def test_given_pieces_are_left_alone() -> None:
+    pieces = Tokenizer.from_pieces(["6449", "64549"])
+    found = Outcome(Request(source=(5,)))
+    found.become((5,))
+    assert not respell(found, ("64549",), pieces)
