@@ -42,6 +42,9 @@ def test_help_says_what_and_how(
         named = text.split("positional arguments")[1].split(" options ")[0]
         assert not re.search(r"\b(STR|PATH)\b", named), "what stands without a flag has a name"
     assert "None" not in text, "what may be left out says what then happens"
+    assert not re.search(r"default: ('')?\)|: True", text), "nor is nothing a value to be read about"
+    if call != ("distill",):  # its settings are fields that `levt chain` has, too
+        assert "False" not in text, "a flag is off where it is not given"
 
 
 @pytest.mark.parametrize("call", ["train multi30k-levt", "chain multi30k-ar multi30k-levt"])

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from levt.cli._flags import Maybe
+from levt.cli._flags import Flag, Many, Maybe
 
 if TYPE_CHECKING:
     from levt.recipes.answering import Answering
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 class Folders:
     """For corpora that do not fit a machine, or an afternoon: shards in, shards out."""
 
-    input: tuple[str, ...] = ()
+    input: Many[str] = ()
     """Read these files, folders or patterns instead of standard input: text, .jsonl or .parquet, text also packed."""
     output: Maybe[Path] = None
     """Folder for the answers, one file per shard; run the command again to go on after a fault."""
     shard_lines: int = 10_000
     """Longer files are cut into shards of so many lines."""
-    skip_broken: bool = False
+    skip_broken: Flag = False
     """Answer lines of shards that cannot be used (not UTF-8, not JSON) by an empty one, and count them."""
     processes: Maybe[int] = None
     """Processes that work side by side (1); with `--engine ray` workers of the cluster (all it has room for)."""

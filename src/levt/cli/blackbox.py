@@ -6,13 +6,13 @@ from typing import Annotated
 
 import tyro
 
-from levt.cli._flags import Maybe
+from levt.cli._flags import Maybe, Two
 
 
 def train_phrase(
     train: tuple[Path, Path],
     out: Path,
-    dev: Maybe[tuple[Path, Path]] = None,
+    dev: Two = None,
     tune_lines: int = 300,
     longest: int = 5,
     options: int = 10,
@@ -31,7 +31,7 @@ def train_phrase(
         longest: Words of the longest phrase.
         options: Translations kept for each source phrase.
         order: Words of the longest n-gram of the language model.
-        limit: Use only so many lines of the training data.
+        limit: Use only so many lines of the training data; by default all.
     """
     import time
     from itertools import islice
