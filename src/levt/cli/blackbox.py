@@ -39,10 +39,11 @@ def train_phrase(
     from levt.data.aligned import aligned
     from levt.errors import ConfigError, StoreError
     from levt.recipes.black_boxes.phrase.system import PhraseSystem, PhraseTraining
+    from levt.refine.ranges import Range
 
     for name, lines in (("tune-lines", tune_lines), ("limit", limit)):
-        if lines is not None and lines < 1:
-            raise ConfigError(f"{name} must be at least 1, got {lines}", hint=f"leave out --{name}")
+        if lines is not None and (problem := Range(1, sys.maxsize).problem(lines, whole=True)):
+            raise ConfigError(f"{name} {problem}", hint=f"leave out --{name}")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         # Now rather than after the training.
         raise StoreError(f"{out} exists already", hint="remove it or choose another folder")
