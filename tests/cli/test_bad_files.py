@@ -113,6 +113,8 @@ VALUES = {
     "translate --server http://127.0.0.1:1 --device cpu": "--device is not for a server",
     "translate --server ftp://levt": "a server is named http://HOST:PORT, got 'ftp://levt'",
     "translate --model levt --input two.en --output new --processes 0": "processes must be at least 1, got 0",
+    "translate --model levt --shard-lines 7": "--shard-lines is for shards",
+    "translate --server http://127.0.0.1:1 --shard-lines 7": "--shard-lines is not for a server",
     "translate --model levt --input two.en --output new --shard-lines 0": "shard-lines must be at least 1, got 0",
     "translate --model levt --input two.en --output new --ray-address auto": "--ray-address is for --engine ray",
     "translate --model levt --input two.en --output new --engine ray --processes 0": "workers must be at least 1",

@@ -69,7 +69,7 @@ def translate(
         elsewhere = {"engine": engine if engine != "auto" else None, "device": device, "dtype": dtype,
                      "teacher": teacher, "beam": beam, "n_best": n_best, "length_penalty": length_penalty,
                      "length_beam": length_beam, "input": folders.input or None,
-                     "output": folders.output, "processes": folders.processes,
+                     "output": folders.output, "shard_lines": folders.shard_lines, "processes": folders.processes,
                      "ray-address": folders.ray_address,
                      "skip_broken": folders.skip_broken or None}  # fmt: skip
         translate_remotely(
