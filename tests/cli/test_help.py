@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import os
 import re
 import subprocess
 import sys
@@ -66,6 +67,17 @@ def test_help_is_a_verb_too(capsys: pytest.CaptureFixture[str], monkeypatch: pyt
     with pytest.raises(SystemExit):
         main(["help", "show"])
     assert "usage: levt show" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_help_comes_out_whatever_the_locale_can_write(encoding: str) -> None:
+    for call in (["--help"], ["tune", "--help"], ["train", "--help"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "levt", *call], capture_output=True, check=False,
+            env={**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"},
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr.decode("utf-8", "replace")
+        assert "γ" in done.stdout.decode("utf-8") or call[0] == "train"
 
 
 def test_the_list_of_verbs_does_not_load_torch() -> None:
