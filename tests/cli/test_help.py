@@ -80,6 +80,17 @@ def test_help_comes_out_whatever_the_locale_can_write(encoding: str) -> None:
         assert "γ" in done.stdout.decode("utf-8") or call[0] == "train"
 
 
+@pytest.mark.skipif(os.name == "nt", reason="a shell that closes streams")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "<&- >&- 2>&-"])
+def test_a_stream_that_somebody_closed_is_an_empty_one(closed: str) -> None:
+    for call in ("--help", "synthesize words"):
+        command = f'exec "$0" -m levt {call} {closed}'
+        done = subprocess.run(
+            ["sh", "-c", command, sys.executable], capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_the_list_of_verbs_does_not_load_torch() -> None:
     """Nor anything else that takes its time; a module that does is named."""
     code = (
