@@ -69,7 +69,7 @@ class Packed:
             if length > limit:
                 raise ConfigError(
                     f"the longest {field} has {length} tokens with boundaries, a batch holds {limit}",
-                    hint="raise the budget, or prepare the store with a smaller --max-length",
+                    hint="raise --training.tokens, or prepare the corpus with a smaller --max-length",
                 )
 
     def cut(
