@@ -36,7 +36,6 @@ from levt.recipes.bundled_card import bundled_card
 
 SETS = ("Multi30k 2016", "Multi30k 2017", "Tatoeba", "Europarl", "newstest2014", "FLORES devtest")
 """The test splits of the corpus, in the order in which they were prepared."""
-IN_DOMAIN = SETS[:4]
 RATES = (0.1, 0.3)
 """Shares of words that are corrupted in a reference."""
 

@@ -5,7 +5,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
-from levt.data.read import Policy
+from levt.data.read import Sieve
 from levt.errors import ConfigError
 from levt.imitation.denoising_lessons import DenoisingTeaching
 from levt.imitation.drafts import Drafts
@@ -26,7 +26,7 @@ MADE = [
     RollIn(),
     InsertionTeaching(),
     TrainingConfig(),
-    Policy(),
+    Sieve(),
 ]
 
 

@@ -5,6 +5,7 @@ How well the model repairs is tested in tests/system.
 
 import json
 import random
+import signal
 import sys
 from itertools import islice
 from pathlib import Path
@@ -14,6 +15,8 @@ import pytest
 from levt.cli import main
 from levt.data.store import Store
 from levt.recipes.typos import LONGEST, examples, misspelt, sentence, typo_corpus
+from levt.training.log import Log
+from levt.training.loop import Trainer
 
 
 @pytest.fixture(scope="module")
@@ -22,6 +25,25 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("demo") / "kept"
     main(["demo", "--steps", "4", "--out", str(folder)])
     return folder
+
+
+def test_a_training_that_is_stopped_ends_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Trainer, "over", property(lambda self: False))
+    step = Trainer._steps
+
+    def stopped(self: Trainer, log: Log) -> None:
+        signal.raise_signal(signal.SIGINT)
+        step(self, log)
+
+    monkeypatch.setattr(Trainer, "_steps", stopped)
+    with pytest.raises(SystemExit) as end:
+        main(["demo", "--typos", "--out", str(tmp_path / "demo")])
+    said = capsys.readouterr().err
+    assert end.value.code == 130
+    assert "stopped by SIGINT" in said
+    assert "unseen sentences" not in said
 
 
 def test_it_shows_a_dozen_texts_and_says_how_well_it_did(

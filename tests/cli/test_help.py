@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import os
 import re
 import subprocess
 import sys
@@ -42,6 +43,9 @@ def test_help_says_what_and_how(
         named = text.split("positional arguments")[1].split(" options ")[0]
         assert not re.search(r"\b(STR|PATH)\b", named), "what stands without a flag has a name"
     assert "None" not in text, "what may be left out says what then happens"
+    assert not re.search(r"default: ('')?\)|: True", text), "nor is nothing a value to be read about"
+    if call != ("distill",):  # its settings are fields that `levt chain` has, too
+        assert "False" not in text, "a flag is off where it is not given"
 
 
 @pytest.mark.parametrize("call", ["train multi30k-levt", "chain multi30k-ar multi30k-levt"])
@@ -63,6 +67,28 @@ def test_help_is_a_verb_too(capsys: pytest.CaptureFixture[str], monkeypatch: pyt
     with pytest.raises(SystemExit):
         main(["help", "show"])
     assert "usage: levt show" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_help_comes_out_whatever_the_locale_can_write(encoding: str) -> None:
+    for call in (["--help"], ["tune", "--help"], ["train", "--help"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "levt", *call], capture_output=True, check=False,
+            env={**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"},
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr.decode("utf-8", "replace")
+        assert "γ" in done.stdout.decode("utf-8") or call[0] == "train"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell that closes streams")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "<&- >&- 2>&-"])
+def test_a_stream_that_somebody_closed_is_an_empty_one(closed: str) -> None:
+    for call in ("--help", "synthesize words"):
+        command = f'exec "$0" -m levt {call} {closed}'
+        done = subprocess.run(
+            ["sh", "-c", command, sys.executable], capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_list_of_verbs_does_not_load_torch() -> None:

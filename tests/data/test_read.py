@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from levt.data.lines import Lines
-from levt.data.read import Corpus, Policy, Record, corpora
+from levt.data.read import Corpus, Record, Sieve, corpora
 from levt.errors import ConfigError, InputError
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\r"), max_size=30)
@@ -64,10 +64,10 @@ def test_pairs_and_triples_of_parallel_files(tmp_path: Path, suffix: str) -> Non
         write(tmp_path / f"{name}{suffix}", f"{name} 1\n{name} 2\n".encode()) for name in ("s", "d", "t")
     ]
     (pairs,) = corpora([paths[0], paths[2]])
-    assert list(pairs.records(Policy())) == [Record(1, "s 1", "t 1"), Record(2, "s 2", "t 2")]
+    assert list(pairs.records(Sieve())) == [Record(1, "s 1", "t 1"), Record(2, "s 2", "t 2")]
     assert pairs.bytes_read == pairs.bytes_total
     (triples,) = corpora(paths, draft=True)
-    assert list(triples.records(Policy())) == [Record(1, "s 1", "t 1", "d 1"), Record(2, "s 2", "t 2", "d 2")]
+    assert list(triples.records(Sieve())) == [Record(1, "s 1", "t 1", "d 1"), Record(2, "s 2", "t 2", "d 2")]
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])
@@ -80,7 +80,7 @@ def test_tables(tmp_path: Path, suffix: str) -> None:
     ]
     jsonl = write(tmp_path / f"c.jsonl{suffix}", "\n".join(map(json.dumps, objects)).encode())
     with_draft = write(tmp_path / f"d.jsonl{suffix}", b'{"source": "s", "draft": "", "target": "t"}')
-    found = [list(one.records(Policy())) for one in corpora([tsv, three, jsonl, with_draft])]
+    found = [list(one.records(Sieve())) for one in corpora([tsv, three, jsonl, with_draft])]
     assert found == [
         [Record(1, "s", "t"), Record(2, "u", "v")],
         [Record(1, "s", "t", "d")],
@@ -109,9 +109,9 @@ def test_broken_rows(tmp_path: Path, name: str, row: bytes, problem: str) -> Non
     path = write(tmp_path / name, b"\n".join([good, row, good]))
     (corpus,) = corpora([path])
     with pytest.raises(InputError, match=f"{name}, line 2: .*{problem}"):
-        list(corpus.records(Policy()))
+        list(corpus.records(Sieve()))
     skipped: Counter[str] = Counter()
-    assert [record.line for record in corpus.records(Policy(broken="skip"), skipped)] == [1, 3]
+    assert [record.line for record in corpus.records(Sieve(broken="skip"), skipped)] == [1, 3]
     assert skipped == {"broken": 1}
 
 
@@ -119,7 +119,7 @@ def test_bad_utf8_names_file_and_line(tmp_path: Path) -> None:
     source = write(tmp_path / "s", b"a\nb\n")
     target = write(tmp_path / "t", b"a\nb\xff\n")
     with pytest.raises(InputError, match=r"t, line 2: not UTF-8 .*at byte 1"):
-        list(Corpus([source, target], layout="parallel").records(Policy()))
+        list(Corpus([source, target], layout="parallel").records(Sieve()))
 
 
 def test_empty_and_long_lines(tmp_path: Path) -> None:
@@ -127,15 +127,15 @@ def test_empty_and_long_lines(tmp_path: Path) -> None:
     target = write(tmp_path / "t", b"a\nb\n\nd\ne\n")
     corpus = Corpus([source, target], layout="parallel")
     skipped: Counter[str] = Counter()
-    found = list(corpus.records(Policy(max_bytes=20), skipped))
+    found = list(corpus.records(Sieve(max_bytes=20), skipped))
     assert [record.line for record in found] == [1, 4]
     assert skipped == {"empty source": 1, "empty target": 1, "too long": 1}
-    kept = list(corpus.records(Policy(empty="keep")))
+    kept = list(corpus.records(Sieve(empty="keep")))
     assert [record.line for record in kept] == [1, 2, 3, 4, 5]
     with pytest.raises(InputError, match="s, line 2: empty source"):
-        list(corpus.records(Policy(empty="error")))
+        list(corpus.records(Sieve(empty="error")))
     with pytest.raises(InputError, match="s, line 5: longer than 20 bytes"):
-        list(corpus.records(Policy(max_bytes=20, long="error")))
+        list(corpus.records(Sieve(max_bytes=20, long="error")))
 
 
 @pytest.mark.parametrize(("source", "target"), [(b"a\nb\n", b"a\n"), (b"a\n", b"a\nb\nc"), (b"", b"a\n")])
@@ -143,7 +143,7 @@ def test_unequal_line_counts(tmp_path: Path, source: bytes, target: bytes) -> No
     paths = [write(tmp_path / "s", source), write(tmp_path / "t", target)]
     counts = [len(data.splitlines()) for data in (source, target)]
     with pytest.raises(InputError, match=f"s has {counts[0]}, .*t has {counts[1]}"):
-        list(Corpus(paths, layout="parallel").records(Policy()))
+        list(Corpus(paths, layout="parallel").records(Sieve()))
 
 
 @pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="pipes have no names here")
@@ -157,7 +157,7 @@ def test_unequal_line_counts_of_pipes() -> None:
     try:
         paths = [Path(f"/dev/fd/{reader}") for reader in readers]
         with pytest.raises(InputError, match=f"/dev/fd/{readers[0]} has 3, /dev/fd/{readers[1]} has 1"):
-            list(Corpus(paths, layout="parallel").records(Policy()))
+            list(Corpus(paths, layout="parallel").records(Sieve()))
     finally:
         for reader in readers:
             os.close(reader)
@@ -176,7 +176,7 @@ def test_missing_files_and_odd_numbers(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="2 of 3 parallel files\nhint: give SOURCE DRAFT TARGET"):
         corpora([path, path], draft=True)
     with pytest.raises(ConfigError, match="max_bytes must be positive"):
-        Policy(max_bytes=0)
+        Sieve(max_bytes=0)
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".xz"])

@@ -344,3 +344,10 @@ def test_what_it_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ConfigError, match="no C compiler"):
         native_library.build(tmp_path / "cache" / "made.so")
+
+
+def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match=r"cannot be built in .*: (Not a directory|File exists)\n") as error:
+        native_library.build(tmp_path / "file" / "made.so")
+    assert "XDG_CACHE_HOME" in str(error.value.hint)

@@ -8,6 +8,7 @@ Data goes to stdout, all else to stderr.
 
 import errno
 import importlib
+import io
 import os
 import pkgutil
 import sys
@@ -90,6 +91,7 @@ def dispatch(argv: Sequence[str]) -> None:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Entry point: errors that a user can cause end with a message and status 2, never a traceback."""
+    _open_streams()
     try:
         dispatch(sys.argv[1:] if argv is None else argv)
         sys.stdout.flush()
@@ -109,6 +111,18 @@ def main(argv: Sequence[str] | None = None) -> None:
         mend = _NAME if error.errno in OF_A_NAME else _MEND
         print(f"error: {error.filename or 'a file'}: {error.strerror}\nhint: {mend}", file=sys.stderr)
         sys.exit(2)
+
+
+def _open_streams() -> None:
+    """Let everything be written, whatever the locale: UTF-8 to files and pipes, to a terminal what it can show."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # somebody has closed it: nothing to read, and nobody who reads
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8"))
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        if sys.stdout.isatty():
+            sys.stdout.reconfigure(errors="replace")
+        else:
+            sys.stdout.reconfigure(encoding="utf-8")
 
 
 FILTERS = ("refine", "translate")

@@ -73,6 +73,8 @@ def _learnt(folder: Path, steps: int | None) -> "Model":
     )
     if not finished(experiment):
         run(experiment)
+        if not finished(experiment):  # by Ctrl-C: half a lesson is nothing to show
+            raise KeyboardInterrupt
     return load(folder / "run" / "best", device="cpu")
 
 

@@ -5,24 +5,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from levt.cli._flags import Maybe
+from levt.cli._flags import Flag, Many, Maybe
 
 if TYPE_CHECKING:
     from levt.recipes.answering import Answering
     from levt.recipes.workers import Runner
 
 
+LINES = 10_000
+"""Lines of a shard, by default."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Folders:
     """For corpora that do not fit a machine, or an afternoon: shards in, shards out."""
 
-    input: tuple[str, ...] = ()
+    input: Many[str] = ()
     """Read these files, folders or patterns instead of standard input: text, .jsonl or .parquet, text also packed."""
     output: Maybe[Path] = None
     """Folder for the answers, one file per shard; run the command again to go on after a fault."""
-    shard_lines: int = 10_000
-    """Longer files are cut into shards of so many lines."""
-    skip_broken: bool = False
+    shard_lines: Maybe[int] = None
+    """Longer files are cut into shards of so many lines (10,000)."""
+    skip_broken: Flag = False
     """Answer lines of shards that cannot be used (not UTF-8, not JSON) by an empty one, and count them."""
     processes: Maybe[int] = None
     """Processes that work side by side (1); with `--engine ray` workers of the cluster (all it has room for)."""
@@ -53,8 +57,12 @@ def wanted(engine: str, folders: Folders) -> bool:
         return True
     if folders.input or folders.output is not None:
         raise ConfigError("shards need both --input and --output", hint="--input FOLDER --output FOLDER")
-    if folders.skip_broken:
-        raise ConfigError("--skip-broken is for shards", hint="--input FOLDER --output FOLDER")
+    for flag, given in (
+        ("--skip-broken", folders.skip_broken),
+        ("--shard-lines", folders.shard_lines is not None),
+    ):
+        if given:
+            raise ConfigError(f"{flag} is for shards", hint="--input FOLDER --output FOLDER")
     if engine.partition(":")[0] == "ray" or folders.processes is not None or folders.ray_address is not None:
         raise ConfigError(
             "a cluster, or several processes, work on shards, not on standard input",
@@ -83,7 +91,8 @@ def answer_folders(
 
     assert folders.output is not None
     files = {field: [str(path)] for field, path in beside.items() if path is not None}
-    pieces = plan(folders.input, beside=files, lines=folders.shard_lines, json=json)
+    lines = LINES if folders.shard_lines is None else folders.shard_lines
+    pieces = plan(folders.input, beside=files, lines=lines, json=json)
     if answering.verb == "refine" and "draft" not in files:
         for part in (piece.parts["source"] for piece in pieces):
             if format_of(part.file) is text.FORMAT:

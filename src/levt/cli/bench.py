@@ -37,11 +37,11 @@ def bench(
         seconds: How long each engine is measured with each size of batch.
         threads: Threads of each engine; by default one for every core there is.
         device: cpu, cuda or cuda:N; by default a GPU where there is one.
-        dtype: Precision; by default the engine's own.
+        dtype: float32, bfloat16, float16 or int8; by default the engine's own.
         max_iterations: Stop after this many iterations (10).
         beam: Hypotheses kept, for models that write from left to right (4).
-        delete_exit: Depth at which the delete policy leaves the decoder (engines torch, cuda and native).
-        placeholder_exit: Depth at which the placeholder policy leaves the decoder.
+        delete_exit: Depth at which the delete policy leaves the decoder; by default the model's (torch, cuda, native).
+        placeholder_exit: Depth at which the placeholder policy leaves the decoder, likewise.
     """
     import torch
 
@@ -67,7 +67,8 @@ def bench(
         os.environ[THREADS] = str(threads)
     torch.set_num_threads(thread_count())
     loaded = {
-        name: open_model(model, engine=name, device=device, dtype=dtype) for name in dict.fromkeys(engine)
+        name: open_model(model, engine=name, device=device, dtype=dtype, flag="levt bench")
+        for name in dict.fromkeys(engine)
     }
     exits = given(delete=delete_exit, placeholder=placeholder_exit)
     if exits:

@@ -6,13 +6,13 @@ from typing import Annotated
 
 import tyro
 
-from levt.cli._flags import Maybe
+from levt.cli._flags import Maybe, Two
 
 
 def train_phrase(
     train: tuple[Path, Path],
     out: Path,
-    dev: Maybe[tuple[Path, Path]] = None,
+    dev: Two = None,
     tune_lines: int = 300,
     longest: int = 5,
     options: int = 10,
@@ -31,7 +31,7 @@ def train_phrase(
         longest: Words of the longest phrase.
         options: Translations kept for each source phrase.
         order: Words of the longest n-gram of the language model.
-        limit: Use only so many lines of the training data.
+        limit: Use only so many lines of the training data; by default all.
     """
     import time
     from itertools import islice
@@ -39,10 +39,11 @@ def train_phrase(
     from levt.data.aligned import aligned
     from levt.errors import ConfigError, StoreError
     from levt.recipes.black_boxes.phrase.system import PhraseSystem, PhraseTraining
+    from levt.refine.ranges import Range
 
     for name, lines in (("tune-lines", tune_lines), ("limit", limit)):
-        if lines is not None and lines < 1:
-            raise ConfigError(f"{name} must be at least 1, got {lines}", hint=f"leave out --{name}")
+        if lines is not None and (problem := Range(1, sys.maxsize).problem(lines, whole=True)):
+            raise ConfigError(f"{name} {problem}", hint=f"leave out --{name}")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         # Now rather than after the training.
         raise StoreError(f"{out} exists already", hint="remove it or choose another folder")

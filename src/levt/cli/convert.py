@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import Literal
 
-from levt.cli._flags import File, Maybe, ModelName
+from levt.cli._flags import File, Flag, Maybe, ModelName
 
 
 def fairseq(
@@ -47,7 +47,7 @@ def fairseq(
     print(f"{out}: {count:,} parameters, {converted.tokenizers.target.size:,} pieces", file=sys.stderr)
 
 
-def onnx(model: ModelName, *, out: Path, int8: bool = False, weights: bool = True) -> None:
+def onnx(model: ModelName, *, out: Path, int8: Flag = False, no_weights: Flag = False) -> None:
     """Write a model as ONNX graphs, which the engines onnx and onnx-int8 run on a CPU.
 
     Those engines write graphs for themselves when a model has none; this puts them into a folder to be kept or sent.
@@ -57,13 +57,13 @@ def onnx(model: ModelName, *, out: Path, int8: bool = False, weights: bool = Tru
     Args:
         model: A model folder, a bundled model, or an id of the hub.
         out: Model folder to write, a copy with the graphs; one that holds this model already only gets the graphs.
-        int8: Products of bytes: a quarter of the size, the fastest, and not quite exact.
-        weights: Copy the weights, too; without them only the ONNX engines can run the copy.
+        int8: Products of bytes: a quarter of the size, faster, and not quite exact.
+        no_weights: Leave the weights out; only the ONNX engines can run such a copy.
     """
     from levt.convert.onnx import convert_onnx
     from levt.policy.hub import resolve
 
-    converted = convert_onnx(resolve(model), out, "int8" if int8 else "float32", weights=weights)
+    converted = convert_onnx(resolve(model), out, "int8" if int8 else "float32", weights=not no_weights)
     print(f"{converted.graphs.folder}: {converted.bytes / 1e6:,.1f} MB", file=sys.stderr)
     for error in converted.errors:
         print(

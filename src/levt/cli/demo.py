@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from levt.cli._flags import Maybe
+from levt.cli._flags import Flag, Maybe
 
 
 def demo(
     out: Maybe[Path] = None,
     steps: Maybe[int] = None,
-    typos: bool = False,
-    json: bool = False,
+    typos: Flag = False,
+    json: Flag = False,
     html: Maybe[Path] = None,
 ) -> None:
     """Show what levt does: translate and repair with the bundled model or, without one, learn to repair typing errors.

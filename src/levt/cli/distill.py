@@ -4,7 +4,7 @@ from pathlib import Path
 
 import tyro
 
-from levt.cli._flags import Folder, Maybe, ModelName
+from levt.cli._flags import Flag, Folder, Maybe, ModelName
 from levt.recipes.distillation import Distillation
 
 DEFAULT = Distillation()
@@ -19,7 +19,7 @@ def distill(
     engine: str = "auto",
     device: Maybe[str] = None,
     ray_address: Maybe[str] = None,
-    json: bool = False,
+    json: Flag = False,
 ) -> None:
     """Let a teacher rewrite the targets of a corpus, for `levt train` to learn from.
 

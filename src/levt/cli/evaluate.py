@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from json import dumps
 from pathlib import Path
 
-from levt.cli._flags import Maybe
+from levt.cli._flags import Flag, Maybe
 from levt.errors import InputError
 from levt.evaluation.scorers import MetricName, Tokenize
 
@@ -41,9 +41,9 @@ def evaluate(
     terms: Maybe[Path] = None,
     metric: tuple[MetricName, ...] = ("bleu", "chrf", "ter"),
     tokenize: Tokenize = "13a",
-    confidence: bool = False,
+    confidence: Flag = False,
     samples: int = 1000,
-    json: bool = False,
+    json: Flag = False,
 ) -> None:
     """Score texts against references: BLEU, chrF, TER, ROUGE and counters, each with its signature.
 

@@ -4,18 +4,18 @@ import sys
 from collections.abc import Mapping
 from json import dumps
 
-from levt.cli._flags import AnyModel
+from levt.cli._flags import AnyModel, Flag
 from levt.cli._model import DEFAULT
 
 
-def inspect(model: AnyModel = DEFAULT, *, json: bool = False) -> None:
+def inspect(model: AnyModel = DEFAULT, *, json: Flag = False) -> None:
     """Show the settings, sizes and checksums of a model and verify it; exit 1 where it is damaged.
 
     Example: levt inspect runs/multi30k-levt/best
 
     Args:
         model: A model folder, a bundled model, or an id of the hub.
-        json: Print JSON.
+        json: Print all of it as JSON.
     """
     from levt.policy.hub import resolve
     from levt.policy.inspection import inspect_folder

@@ -3,30 +3,30 @@
 from pathlib import Path
 from typing import Literal
 
-from levt.cli._flags import Maybe
+from levt.cli._flags import Flag, Many, Maybe
 
 
 def prepare(
     out: Path,
-    train: tuple[Path, ...] = (),
-    dev: tuple[Path, ...] = (),
-    test: tuple[Path, ...] = (),
-    draft: bool = False,
+    train: Many[Path] = (),
+    dev: Many[Path] = (),
+    test: Many[Path] = (),
+    draft: Flag = False,
     layout: Literal["auto", "parallel", "tsv", "jsonl"] = "auto",
     vocabulary: int = 8000,
-    separate: bool = False,
+    separate: Flag = False,
     tokenizer: Maybe[Path] = None,
     source_tokenizer: Maybe[Path] = None,
     form: Literal["NFC", "NFKC", "none"] = "NFC",
-    lowercase: bool = False,
-    collapse_spaces: bool = False,
+    lowercase: Flag = False,
+    collapse_spaces: Flag = False,
     max_length: int = 512,
-    strict: bool = False,
-    skip_broken: bool = False,
-    drop_overlap: bool = False,
+    strict: Flag = False,
+    skip_broken: Flag = False,
+    drop_overlap: Flag = False,
     sample: int = 400_000,
     processes: int = 1,
-    json: bool = False,
+    json: Flag = False,
 ) -> None:
     """Turn text files into a folder of token stores, and learn the vocabulary on the way.
 

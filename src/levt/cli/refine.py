@@ -4,7 +4,7 @@ from pathlib import Path
 
 import tyro
 
-from levt.cli._flags import Maybe
+from levt.cli._flags import Flag, Many, Maybe
 from levt.cli._model import DEFAULT
 from levt.cli._shards import Folders
 
@@ -14,12 +14,12 @@ STREAMS = Folders()
 def refine(
     draft: Maybe[Path] = None,
     model: str = DEFAULT,
-    json: bool = False,
-    keep: tuple[str, ...] = (),
+    json: Flag = False,
+    keep: Many[str] = (),
     terms: Maybe[Path] = None,
-    ordered: bool = False,
-    drop: tuple[str, ...] = (),
-    whole: bool = False,
+    ordered: Flag = False,
+    drop: Many[str] = (),
+    whole: Flag = False,
     batch_size: int = 64,
     engine: str = "auto",
     device: Maybe[str] = None,
@@ -55,7 +55,7 @@ def refine(
         max_iterations: Stop after this many iterations (10).
         empty_gap_penalty: γ of the paper, 0 to 3: larger makes longer texts (0).
         min_edit: From 0, rewrite freely, to 1, leave alone (0).
-        teacher: An autoregressive model that chooses among several candidates.
+        teacher: An autoregressive model that chooses among several candidates; by default none.
         beam: Hypotheses kept, for a post-editing model (4).
         n_best: How many of them go into the JSON (1).
         length_penalty: α of the search, for a post-editing model (1.0).

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
-from levt.cli._flags import Maybe
+from levt.cli._flags import Flag, Many, Maybe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,19 +20,21 @@ if TYPE_CHECKING:
 
 
 def reproduce(
-    names: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[NAME ...]")] = (),
+    names: Annotated[
+        tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[NAME ...]", help_behavior_hint="")
+    ] = (),
     scale: Literal["toy", "quick", "paper"] = "quick",
     data: Path = Path("data"),
     work: Path = Path("reproduce"),
     out: Maybe[Path] = None,
     seeds: Maybe[int] = None,
-    tasks: tuple[str, ...] = (),
+    tasks: Many[str] = (),
     budget_minutes: Maybe[float] = None,
     parallel: int = 1,
-    keep_going: bool = False,
+    keep_going: Flag = False,
     pack: Maybe[Path] = None,
     pack_mib: float = 60.0,
-    dry_run: bool = False,
+    dry_run: Flag = False,
 ) -> None:
     """Reproduce tables and figures of the paper; without a name, list them.
 

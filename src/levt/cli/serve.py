@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from levt.cli._flags import AnyModel, Maybe
+from levt.cli._flags import AnyModel, Many, Maybe
 from levt.cli._model import DEFAULT
 
 
@@ -11,8 +11,8 @@ def serve(
     host: str = "127.0.0.1",
     port: int = 8000,
     token_file: Maybe[Path] = None,
-    cors: tuple[str, ...] = (),
-    allow_host: tuple[str, ...] = (),
+    cors: Many[str] = (),
+    allow_host: Many[str] = (),
     engine: str = "auto",
     device: Maybe[str] = None,
     dtype: Maybe[str] = None,
@@ -36,21 +36,21 @@ def serve(
         host: Address to listen on; 0.0.0.0 lets other machines in.
         port: Port to listen on; 0 takes a free one.
         token_file: File with the bearer token that every costly or telling request must bring.
-        cors: Origins of other pages that may ask (https://example.org); none by default.
-        allow_host: Further names by which this server may be asked, as behind a proxy.
+        cors: Origins of other pages that may ask (https://example.org); by default none.
+        allow_host: Further names by which this server may be asked, as behind a proxy; by default none.
         engine: What runs it: torch, cuda, onnx, onnx-int8 or native; auto: torch on a GPU, else the fastest exact one.
         device: cpu, cuda or cuda:N; by default a GPU where there is one.
         dtype: float32, bfloat16, float16 or int8; by default bfloat16 on a GPU, int8 with native, float32 elsewhere.
         threads: Threads among which the texts of an iteration are shared out on a CPU; by default one per core.
         rows: Most texts that go through the model together.
         tokens: Most tokens that go through the model together, padding counted.
-        max_bytes: Largest request.
+        max_bytes: Largest request, in bytes.
         max_texts: Most texts in a request.
         max_tokens: Most tokens of a text.
         max_iterations: Most iterations that a request may ask for.
         max_terms: Most terms of a text.
         queue: Most texts that wait.
-        seconds: Longest time for an answer.
+        seconds: Longest time for an answer, in seconds.
     """
     import importlib
     import sys

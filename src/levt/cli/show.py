@@ -2,19 +2,19 @@
 
 from pathlib import Path
 
-from levt.cli._flags import Maybe, Text
+from levt.cli._flags import Flag, Many, Maybe, Text
 from levt.cli._model import DEFAULT
 
 
 def show(
     text: Text,
-    draft: str = "",
+    draft: Maybe[str] = None,
     model: str = DEFAULT,
     html: Maybe[Path] = None,
-    keep: tuple[str, ...] = (),
-    drop: tuple[str, ...] = (),
-    terms: tuple[str, ...] = (),
-    whole: bool = False,
+    keep: Many[str] = (),
+    drop: Many[str] = (),
+    terms: Many[str] = (),
+    whole: Flag = False,
     engine: str = "auto",
     device: Maybe[str] = None,
     dtype: Maybe[str] = None,
@@ -28,10 +28,10 @@ def show(
 
     Args:
         text: The source.
-        draft: A draft of the target to begin with.
+        draft: A draft of the target to begin with; by default from nothing.
         model: Name of a bundled model, a model folder, or an id of the hub (user/name).
         html: Write a page for the browser to this file instead.
-        keep: Parts of the draft that must survive.
+        keep: Parts of the draft that must survive unchanged.
         drop: Words that must not appear.
         terms: Texts that must appear.
         whole: Read a text of several sentences whole; by default each is translated by itself, unless it has terms.

@@ -19,8 +19,8 @@ def halves(train: tuple[Path, Path], out: Path, share: float = 0.5, seed: int = 
     Args:
         train: SOURCE and TARGET, line by line; may end in .gz or .xz.
         out: New folder to write: first/ and second/, each with source.txt and target.txt.
-        share: Share of the first half.
-        seed: Another one parts otherwise.
+        share: Share of the corpus that becomes the first half.
+        seed: Number that decides what goes where; another one parts the corpus otherwise.
     """
     from levt.recipes.synthesis import halves as run
 

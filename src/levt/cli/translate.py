@@ -4,7 +4,7 @@ from pathlib import Path
 
 import tyro
 
-from levt.cli._flags import Maybe
+from levt.cli._flags import Flag, Many, Maybe
 from levt.cli._model import DEFAULT
 from levt.cli._shards import Folders
 
@@ -13,12 +13,12 @@ STREAMS = Folders()
 
 def translate(
     model: str = DEFAULT,
-    json: bool = False,
-    keep: tuple[str, ...] = (),
+    json: Flag = False,
+    keep: Many[str] = (),
     terms: Maybe[Path] = None,
-    ordered: bool = False,
-    drop: tuple[str, ...] = (),
-    whole: bool = False,
+    ordered: Flag = False,
+    drop: Many[str] = (),
+    whole: Flag = False,
     batch_size: int = 64,
     engine: str = "auto",
     device: Maybe[str] = None,
@@ -54,7 +54,7 @@ def translate(
         dtype: float32, bfloat16, float16 or int8; by default bfloat16 on a GPU, int8 with native, float32 elsewhere.
         max_iterations: Stop after this many iterations (10).
         empty_gap_penalty: γ of the paper, 0 to 3: larger makes longer texts (0).
-        teacher: An autoregressive model that chooses among several candidates.
+        teacher: An autoregressive model that chooses among several candidates; by default none.
         beam: Hypotheses kept, for models that write from left to right (4).
         n_best: How many of them go into the JSON (1).
         length_penalty: α of the search, for models that write from left to right (1.0).
@@ -69,7 +69,7 @@ def translate(
         elsewhere = {"engine": engine if engine != "auto" else None, "device": device, "dtype": dtype,
                      "teacher": teacher, "beam": beam, "n_best": n_best, "length_penalty": length_penalty,
                      "length_beam": length_beam, "input": folders.input or None,
-                     "output": folders.output, "processes": folders.processes,
+                     "output": folders.output, "shard_lines": folders.shard_lines, "processes": folders.processes,
                      "ray-address": folders.ray_address,
                      "skip_broken": folders.skip_broken or None}  # fmt: skip
         translate_remotely(

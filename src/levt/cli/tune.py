@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from levt.cli._flags import Maybe, ModelName
+from levt.cli._flags import Flag, Maybe, ModelName
 from levt.evaluation.scorers import MetricName, Tokenize
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def tune(
     batch_size: int = 64,
     device: Maybe[str] = None,
     dtype: Maybe[str] = None,
-    json: bool = False,
+    json: Flag = False,
 ) -> None:
     """Choose γ, the penalty for empty gaps, or with drafts the reluctance to edit them, on a dev set; print it.
 

@@ -25,7 +25,8 @@ def read_recorded(folder: Path) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         with (folder / "expected.npz").open("rb") as file, numpy.load(file, allow_pickle=False) as archive:
             numbers = {name: archive[name] for name in archive.files}
     except (OSError, ValueError, TypeError, EOFError, RecursionError, zipfile.BadZipFile) as error:
-        raise InputError(f"{what} cannot be read: {reason(error)}", hint=HOLDS) from error
+        which = f"{error.filename}: " if isinstance(error, OSError) and error.filename else ""
+        raise InputError(f"{what} cannot be read: {which}{reason(error)}", hint=HOLDS) from error
     raise_all(InputError, what, [*_problems(recorded, numbers)][:10], hint=HOLDS)
     return recorded, numbers
 

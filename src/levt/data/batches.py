@@ -44,10 +44,10 @@ class Batches:
                 yield batches[self.worker]
 
 
-def padding_share(batches: Batches, epoch: int = 0) -> float:
-    """The share of the positions of an epoch's batches that hold no token."""
+def padding_share(batches: Batches) -> float:
+    """The share of the positions of the first epoch's batches that hold no token."""
     store, layout = batches.store, batches.layout
-    plan = list(batches.plan(epoch))
+    plan = list(batches.plan(0))
     real = sum(int((store.lengths(field, rows) + 2).sum()) for rows in plan for field in store.fields)
     total = len(plan) * (layout.source + layout.draft + layout.target)
     return 1 - real / total if total else 0.0

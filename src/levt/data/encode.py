@@ -2,15 +2,15 @@
 
 import hashlib
 import os
-import threading
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence, Set
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context
 from typing import NamedTuple
 
+from levt.data.children import helps, starting
 from levt.data.columns import Column, flat
 from levt.data.preparation import TRAIN, Preparation
 from levt.data.read import Record
@@ -101,7 +101,8 @@ def encoded(encoder: Encoder, chunks: Iterator[list[Record]], processes: int) ->
     waiting: deque[Future[Encoded]] = deque()
     try:
         for chunk in chunks:
-            waiting.append(pool.submit(_encode, chunk))
+            with starting():
+                waiting.append(pool.submit(_encode, chunk))
             if len(waiting) > 2 * processes:
                 yield waiting.popleft().result()
         while waiting:
@@ -122,17 +123,9 @@ _OURS: list[Encoder] = []
 def _begin(encoder: Encoder) -> None:
     # Each process has one core: the threads of the tokenizers would only be in each other's way.
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    threading.Thread(target=die_with_the_parent, daemon=True).start()
+    helps()
     _OURS[:] = [encoder]
 
 
 def _encode(records: list[Record]) -> Encoded:
     return _OURS[0](records)
-
-
-def die_with_the_parent() -> None:
-    """To be run in a thread of a process that is not to outlive the one that started it."""
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)

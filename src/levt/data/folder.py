@@ -1,4 +1,4 @@
-"""A folder written whole or not at all. Knows nothing of what is in it."""
+"""A new folder, written whole or not at all, by one process at a time. Knows nothing of what is in it."""
 
 import errno
 import os

@@ -46,16 +46,16 @@ class Packed:
         raise_all(ConfigError, "packed batches", problems)
 
     @classmethod
-    def fitting(cls, store: Store, *, target: int, multiple: int = 64, slack: float = 1.005) -> "Packed":
-        """The budgets for ``target`` target tokens in proportion to the store, rounded up to ``multiple``."""
+    def fitting(cls, store: Store, *, target: int) -> "Packed":
+        """The budgets for ``target`` target tokens in proportion to the store, rounded up to 64."""
         count = max(1, len(store))
         share = target / (store.tokens("target") + 2 * count)
 
         def scaled(total: int, least: int, step: int) -> int:
-            return max(-(-int(total * share * slack) // step), -(-least // step)) * step
+            return max(-(-int(total * share * 1.005) // step), -(-least // step)) * step
 
         others = {
-            field: scaled(store.tokens(field) + 2 * count, store.longest(field) + 2, multiple)
+            field: scaled(store.tokens(field) + 2 * count, store.longest(field) + 2, 64)
             for field in store.fields
             if field != "target"
         }
@@ -69,7 +69,7 @@ class Packed:
             if length > limit:
                 raise ConfigError(
                     f"the longest {field} has {length} tokens with boundaries, a batch holds {limit}",
-                    hint="raise the budget, or prepare the store with a smaller --max-length",
+                    hint="raise --training.tokens, or prepare the corpus with a smaller --max-length",
                 )
 
     def cut(

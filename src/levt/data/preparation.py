@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from levt.data.read import Policy
+from levt.data.read import Sieve
 from levt.errors import ConfigError, raise_all
 from levt.text.normalise import Normalisation
 
@@ -48,12 +48,12 @@ class Preparation:
             problems.append("strict and skip_broken exclude each other")
         raise_all(ConfigError, "preparation", problems, hint="`levt prepare --help` explains each setting")
 
-    def policy(self, split: str) -> Policy:
+    def sieve(self, split: str) -> Sieve:
         """Lines of training data may go; those of the other splits are all kept, or it is an error."""
         if split != TRAIN:
-            return Policy(empty="keep", long="error", broken="error", max_bytes=1 << 20)
+            return Sieve(empty="keep", long="error", broken="error", max_bytes=1 << 20)
         verdict: Literal["skip", "error"] = "error" if self.strict else "skip"
-        return Policy(empty=verdict, long=verdict, broken="skip" if self.skip_broken else "error")
+        return Sieve(empty=verdict, long=verdict, broken="skip" if self.skip_broken else "error")
 
 
 @dataclass(frozen=True, kw_only=True)

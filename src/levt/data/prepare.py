@@ -124,7 +124,7 @@ def _learn(
     corpora: Sequence[Corpus], settings: Preparation, progress: Progress
 ) -> tuple[Tokenizer, Tokenizer | None]:
     """The tokenizer of the target and, where it is another, that of the source."""
-    records = watched(corpora, settings.policy(TRAIN), Counter(), "sampling", progress)
+    records = watched(corpora, settings.sieve(TRAIN), Counter(), "sampling", progress)
     texts = ((record.source, record.target) for record in records)
     held = sample(texts, most=settings.sample, characters=settings.sample_characters)
     if not held:

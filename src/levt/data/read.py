@@ -31,7 +31,7 @@ class Record(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Policy:
+class Sieve:
     """What is done with lines that cannot serve; whatever is skipped is counted."""
 
     empty: Literal["skip", "error", "keep"] = "skip"
@@ -47,7 +47,7 @@ class Policy:
         problems = wrong_choices(self)
         if self.max_bytes <= 0:
             problems.append(f"max_bytes must be positive, got {self.max_bytes}")
-        raise_all(ConfigError, "reading policy", problems)
+        raise_all(ConfigError, "sieve", problems)
 
 
 class Corpus:
@@ -73,19 +73,19 @@ class Corpus:
         """How much of them the latest reading has gone through."""
         return sum(reader.position for reader in self._readers)
 
-    def records(self, policy: Policy, skipped: Counter[str] | None = None) -> Iterator[Record]:
+    def records(self, sieve: Sieve, skipped: Counter[str] | None = None) -> Iterator[Record]:
         """Stream the records; reasons for skipping are counted in ``skipped``."""
         skipped = Counter() if skipped is None else skipped
-        self._readers = [Lines(path, max_bytes=policy.max_bytes) for path in self.files]
+        self._readers = [Lines(path, max_bytes=sieve.max_bytes) for path in self.files]
         rows = self._aligned() if self.layout == "parallel" else self._table(self.layout)
         for number, path, problem, texts in rows:
             reason, verdict = None, "skip"
             if problem is not None:
                 too_long = problem.startswith("longer")
-                reason, verdict = ("too long", policy.long) if too_long else ("broken", policy.broken)
-            elif policy.empty != "keep" and not (texts[0].strip() and texts[-1].strip()):
+                reason, verdict = ("too long", sieve.long) if too_long else ("broken", sieve.broken)
+            elif sieve.empty != "keep" and not (texts[0].strip() and texts[-1].strip()):
                 side, path = ("target", self.files[-1]) if texts[0].strip() else ("source", self.files[0])
-                reason, verdict, problem = f"empty {side}", policy.empty, f"empty {side}"
+                reason, verdict, problem = f"empty {side}", sieve.empty, f"empty {side}"
             if reason is None:
                 yield Record(number, texts[0], texts[-1], texts[1] if len(texts) == 3 else None)
             elif verdict == "error":

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from levt.data.encode import Encoder, encoded
 from levt.data.preparation import TRAIN, Preparation, Progress, SplitReport
-from levt.data.read import Corpus, Policy, Record
+from levt.data.read import Corpus, Record, Sieve
 from levt.data.write import StoreWriter
 from levt.errors import InputError
 from levt.text.tokenizer import Tokenizer
@@ -47,7 +47,7 @@ class Split:
         begun = time.perf_counter()
         folder.mkdir()
         writer: StoreWriter | None = None
-        records = watched(self.corpora, self.settings.policy(self.name), self.skipped, self.name, progress)
+        records = watched(self.corpora, self.settings.sieve(self.name), self.skipped, self.name, progress)
         chunks = _chunks(records)
         try:
             if (first := next(chunks, None)) is not None:
@@ -92,13 +92,13 @@ class Split:
 
 
 def watched(
-    corpora: Sequence[Corpus], policy: Policy, skipped: Counter[str], stage: str, progress: Progress
+    corpora: Sequence[Corpus], sieve: Sieve, skipped: Counter[str], stage: str, progress: Progress
 ) -> Iterator[Record]:
     """The records of several corpora one after the other, telling how far it has come."""
     total = sum(corpus.bytes_total for corpus in corpora)
     before = 0
     for corpus in corpora:
-        for number, record in enumerate(corpus.records(policy, skipped)):
+        for number, record in enumerate(corpus.records(sieve, skipped)):
             if number & 0x3FF == 0:
                 progress(stage, before + corpus.bytes_read, total)
             yield record

@@ -1,6 +1,6 @@
 """The oracle: the best edits towards a target, and the choice of the fastest way to find them.
 
-Eq. (6) of the paper: a* = argmin_a 𝓓(y*, 𝓔(y, a)), with 𝓓 the Levenshtein distance of insertions and
+Eq. (8) of the paper: a* = argmin_a 𝓓(y*, 𝓔(y, a)), with 𝓓 the Levenshtein distance of insertions and
 deletions alone. The minimum is |y| + |y*| − 2·LCS(y, y*), so keeping a longest common subsequence,
 deleting the rest and inserting what is missing is optimal for *any* pair. Ties are broken as
 ``oracle_reference`` says, alike on every device.

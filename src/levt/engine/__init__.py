@@ -1,1 +1,1 @@
-"""How a model is run: text in, text out, and fast. Gives the same edits that `refine` defines."""
+"""How a model is run: text in, text out, and fast. An exact engine gives the edits that `refine` defines."""

@@ -36,7 +36,6 @@ class Captured:
         self,
         network: LevT,
         *,
-        capture: bool | None = None,
         places: int = PLACES,
         lanes: int = 2,
         tuning: Tuning | None = None,
@@ -48,7 +47,7 @@ class Captured:
         if tuning.compile:
             self._states = compiled(self._states)
         self.device = next(network.parameters()).device
-        self.capture = self.device.type == "cuda" if capture is None else capture
+        self.capture = self.device.type == "cuda"
         self.places, self.lanes = places, lanes
         self._waits = 0
         self._alone = threading.Lock()

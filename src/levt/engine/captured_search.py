@@ -133,12 +133,10 @@ class Records:
 class CapturedSearch:
     """Searches sources in batches of fixed shapes."""
 
-    def __init__(
-        self, network: Autoregressive, *, capture: bool | None = None, tuning: Tuning | None = None
-    ) -> None:
+    def __init__(self, network: Autoregressive, *, tuning: Tuning | None = None) -> None:
         self.network, self.tuning = network, tuning or Tuning()
         self.device = next(network.parameters()).device
-        self.capture = self.device.type == "cuda" if capture is None else capture
+        self.capture = self.device.type == "cuda"
         self.synchronisations = 0
         """How often the host has waited for the device."""
         self._alone = threading.Lock()

@@ -38,11 +38,10 @@ class CudaSearchEngine(TorchEngine):
         network: Autoregressive,
         tokenizers: Tokenizers,
         *,
-        capture: bool | None = None,
         tuning: Tuning | None = None,
     ) -> None:
         super().__init__(network, tokenizers)
-        self.captured = CapturedSearch(network, capture=capture, tuning=tuning)
+        self.captured = CapturedSearch(network, tuning=tuning)
 
     def encode(self, sources: Sequence[Tokens], drafts: Sequence[Tokens] | None = None) -> Any:
         """Keep the sources: reading is part of searching."""
@@ -67,11 +66,10 @@ class CudaEngine(TorchEngine):
         network: LevT,
         tokenizers: Tokenizers,
         *,
-        capture: bool | None = None,
         tuning: Tuning | None = None,
     ) -> None:
         super().__init__(network, tokenizers)
-        self.captured = Captured(network, capture=capture, tuning=tuning)
+        self.captured = Captured(network, tuning=tuning)
 
     def encode(self, sources: Sequence[Tokens], drafts: Sequence[Tokens] | None = None) -> Any:
         """Keep the sources: reading is part of refining."""

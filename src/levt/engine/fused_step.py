@@ -40,9 +40,9 @@ def pieces(device: torch.device) -> Any:
 class FusedStep:
     """A step of an autoregressive network."""
 
-    def __init__(self, network: Autoregressive, ops: Any = None) -> None:
+    def __init__(self, network: Autoregressive) -> None:
         self.network = network
-        self.ops = ops or pieces(next(network.parameters()).device)
+        self.ops = pieces(next(network.parameters()).device)
 
     def __call__(
         self, memory: Memory, state: Hypotheses, cache: Float[Tensor, "l 2 r h w e"]
@@ -74,9 +74,9 @@ class FusedStep:
 class FusedHidden:
     """The states of a LevT network over padded rows."""
 
-    def __init__(self, network: LevT, ops: Any = None) -> None:
+    def __init__(self, network: LevT) -> None:
         self.network = network
-        self.ops = ops or pieces(next(network.parameters()).device)
+        self.ops = pieces(next(network.parameters()).device)
 
     def __call__(
         self, memory: Memory, y: Int[Tensor, "b n"], layout: Padded, policy: Policy

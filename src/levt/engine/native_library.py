@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from levt.errors import ConfigError
+from levt.errors import ConfigError, reason
 
 SOURCE = Path(__file__).with_name("native.c")
 # Sums may be ordered anew, as every library of matrices does; -ffast-math itself would change the whole process.
@@ -157,6 +157,6 @@ def build(place: Path) -> None:
             new.replace(place)
     except OSError as error:
         raise ConfigError(
-            f"the engine native cannot be built in {place.parent}: {error}",
+            f"the engine native cannot be built in {place.parent}: {reason(error)}",
             hint="XDG_CACHE_HOME moves the cache",
         ) from error

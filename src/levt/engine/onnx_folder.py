@@ -159,7 +159,7 @@ def write_graphs(folder: Path, model: Path, precision: PrecisionName) -> Graphs:
             (new / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
     except OSError as error:
         raise ModelError(
-            f"the graphs of {model} cannot be written to {folder}: {error}",
+            f"the graphs of {model} cannot be written to {folder}: {reason(error)}",
             hint="`levt convert onnx MODEL --out FOLDER` writes them elsewhere; XDG_CACHE_HOME moves the cache",
         ) from error
     return Graphs(folder=folder, chains=chains)

@@ -80,10 +80,10 @@ class Graph:
         self.inputs.append(self.helper.make_tensor_value_info(name, kind, list(shape)))
         return name
 
-    def output(self, name: str, value: str, shape: Sequence[int | str], dtype: Any = np.float32) -> None:
-        """Declare a value to be an output of that name."""
+    def output(self, name: str, value: str, shape: Sequence[int | str]) -> None:
+        """Declare a value to be an output of that name, in single precision."""
         self.nodes.append(self.helper.make_node("Identity", [value], [name]))
-        kind = self.helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+        kind = self.helper.np_dtype_to_tensor_dtype(np.dtype(np.float32))
         self.outputs.append(self.helper.make_tensor_value_info(name, kind, list(shape)))
 
     def weight(self, key: str, array: Array) -> str:

@@ -1,4 +1,4 @@
-"""ONNX Runtime on the CPU, with products of bytes: the fastest on a processor that has them.
+"""ONNX Runtime on the CPU, with products of bytes: sooner still, where the processor has them.
 
 Scores differ from the exact ones by a percent or two, so a text may; the batch it is in changes nothing.
 """

@@ -6,7 +6,9 @@ from dataclasses import fields
 from typing import Any, TypeVar
 
 from levt.errors import ConfigError, InputError
+from levt.refine.decoders import DECODERS
 from levt.refine.options import Options
+from levt.refine.search import SearchOptions
 from levt.refine.wish import Wish, checked_text
 
 T = TypeVar("T")
@@ -20,10 +22,17 @@ def taken(cls: type[T], settings: Mapping[str, Any], *, kind: str) -> T:
     known = [field.name for field in fields(cls)]  # type: ignore[arg-type]
     unknown = [name for name in settings if name not in known]
     if unknown:
-        near = difflib.get_close_matches(unknown[0], known, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"a model of kind {kind} knows {', '.join(known)}"
-        raise ConfigError(f"unknown setting {unknown[0]!r} for a model of kind {kind}", hint=hint)
+        raise _unknown(unknown[0], known, kind)
     return cls(**settings)
+
+
+def _unknown(name: str, known: Sequence[str], kind: str) -> ConfigError:
+    """The error about a setting; what another kind of model knows has not been mistyped."""
+    kinds = (Options, SearchOptions, *(decoder.options for decoder in DECODERS.values()))
+    theirs = {field.name for one in kinds for field in fields(one)}
+    near = [] if name in theirs else difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"a model of kind {kind} knows {', '.join(known)}"
+    return ConfigError(f"unknown setting {name!r} for a model of kind {kind}", hint=hint)
 
 
 def wishes_of(
@@ -36,12 +45,7 @@ def wishes_of(
     ordered = rest.pop("ordered", False)
     each = {name: rest.pop(name) for name in STEERING if name in rest}
     if rest:
-        allowed = [*known, *STEERING, "ordered", "teacher", "candidates"]
-        near = difflib.get_close_matches(next(iter(rest)), allowed, n=1)
-        raise ConfigError(
-            f"unknown setting {next(iter(rest))!r} for a model of kind levt",
-            hint=f"did you mean {near[0]!r}?" if near else f"there are {', '.join(allowed)}",
-        )
+        raise _unknown(next(iter(rest)), [*known, *STEERING, "ordered", "teacher", "candidates"], "levt")
     columns = {name: [value] if single else per_text(name, value, len(texts)) for name, value in each.items()}
     found = []
     for i, (text, draft) in enumerate(zip(texts, drafts, strict=True)):

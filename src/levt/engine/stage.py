@@ -68,7 +68,6 @@ class Stage:
         *,
         capture: bool,
         states: Callable[..., Tensor] | None = None,
-        pool: Any = None,
         room: tuple[Frame, Controls] | None = None,
     ) -> None:
         """States of n columns; ``states`` may be a faster way to do what ``network.hidden`` does."""
@@ -82,9 +81,9 @@ class Stage:
             from levt.engine import edit_kernels
 
             self.steps = edit_kernels
-        self._open = Graph(self.run_open, capture=capture, pool=pool)
-        self._edit = Graph(self.run_edit, capture=capture, pool=pool)
-        self._fill = Graph(self.run_fill, capture=capture, pool=pool)
+        self._open = Graph(self.run_open, capture=capture)
+        self._edit = Graph(self.run_edit, capture=capture)
+        self._fill = Graph(self.run_fill, capture=capture)
         self._fill_at: dict[int, Graph] = {}
         self._event = torch.cuda.Event() if device.type == "cuda" else None  # type: ignore[no-untyped-call]
 
@@ -214,7 +213,7 @@ class Stage:
         if size == places or self.frame.y.shape[0] <= FEW:
             return self._fill
         if size not in self._fill_at:
-            graph = Graph(partial(self._run_fill_at, size), capture=self._fill.capture, pool=self._fill.pool)
+            graph = Graph(partial(self._run_fill_at, size), capture=self._fill.capture)
             if graph.fresh:
                 with self.frame.kept():
                     graph.prepare()

@@ -15,6 +15,9 @@ from levt.evaluation.score import Score
 from levt.evaluation.scorers import MetricName, Tokenize, scorer
 from levt.evaluation.significance import SEED, interval, p_value
 
+MOST = 1_000_000
+"""Random trials beyond which nothing is learnt."""
+
 References = Sequence[str] | Sequence[Sequence[str]]
 
 
@@ -60,10 +63,9 @@ class Metric:
 
         Intervals are from that many bootstrap resamples, p-values from as many paired randomizations.
         """
-        if samples < 40:
-            raise ConfigError(
-                f"samples must be at least 40 for a 95 % interval, got {samples}", hint="1000 is the default"
-            )
+        if not 40 <= samples <= MOST:
+            bound = "at least 40 for a 95 % interval" if samples < 40 else f"at most {MOST:,}"
+            raise ConfigError(f"samples must be {bound}, got {samples}", hint="1000 is the default")
         streams = aligned(systems, references)
         found = scorer(self.name, self.tokenize, stem=self.stem)
 

@@ -107,7 +107,7 @@ def make_lesson(
     The states of ``repaired`` rows are always those of their drafts (α = β = 1).
     """
     b = len(target.lengths)
-    # Learning to insert: which target tokens stay (Eq. 5).
+    # Learning to insert: which target tokens stay (Eq. 7).
     kept = random_deletion(target, roll_in, draw)
     has_draft = np.zeros(b, bool) if draft is None else draft.lengths > 2
     u, v = draw.random(b), draw.random(b)
@@ -149,7 +149,7 @@ def make_lesson(
         "hole_tokens": fixed(target.flat[where_holes], shape.holes, -1),
     }
 
-    # Learning to delete: the draft, or y_ins′ as the model will fill it (Eq. 4).
+    # Learning to delete: the draft, or y_ins′ as the model will fill it (Eq. 6).
     own = holes if roll_in.deletion == "model" else corrupt(target, roll_in, vocabulary, draw)
     from_draft = has_draft & (v < roll_in.alpha)
     if draft is not None:

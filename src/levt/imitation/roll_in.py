@@ -1,8 +1,8 @@
 """Roll-in: the states from which the policies learn (Algorithm 1). On the host, before the step.
 
-Both insertion states of Eq. (5), the draft after oracle deletion and the target after random deletion, are
+Both insertion states of Eq. (7), the draft after oracle deletion and the target after random deletion, are
 the target with some tokens taken out. So a roll-in for insertion is a mask over the target: what is kept is
-y_ins, the rest are the placeholders of y_ins′ and the tokens to learn. The deletion state of Eq. (4) is the
+y_ins, the rest are the placeholders of y_ins′ and the tokens to learn. The deletion state of Eq. (6) is the
 draft, or y_ins′ as the model itself fills it during the step.
 """
 
@@ -33,7 +33,7 @@ class RollIn:
     complete: float = 0.0
     """Share of complete sentences among random deletions, on top of those that chance leaves complete."""
     fill: Literal["sample", "argmax"] = "sample"
-    """How the model fills its own deletion state: by sampling (Eq. 4) or by argmax (Algorithm 1)."""
+    """How the model fills its own deletion state: by sampling (Eq. 6) or by argmax (Algorithm 1)."""
     deletion: Literal["model", "noise"] = "model"
     """Deletion states that are not drafts: filled by the model, or corrupted targets (the ablation DAE)."""
     noise: float = 0.15

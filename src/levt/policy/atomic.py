@@ -1,4 +1,4 @@
-"""Writing a folder whole or not at all. Knows not what is in it.
+"""A folder in the place of another: at every moment one of them is there, whole. Knows not what is in it.
 
 Everything is written to a folder beside the final one, synced to the disk and renamed into place. Where a
 folder is replaced, the two change places in one step of the kernel (Linux), so that at every moment either

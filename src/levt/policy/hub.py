@@ -66,14 +66,7 @@ def download(repo_id: str, *, revision: str | None = None) -> Path:
         ) from error
 
 
-def push_to_hub(
-    folder: str | Path,
-    repo_id: str,
-    *,
-    private: bool = False,
-    revision: str | None = None,
-    message: str = "Upload a levt model",
-) -> str:
+def push_to_hub(folder: str | Path, repo_id: str, *, private: bool = False) -> str:
     """Check a model folder, upload its files to the hub, and give back the address."""
     import huggingface_hub
 
@@ -97,8 +90,7 @@ def push_to_hub(
             repo_id=repo_id,
             folder_path=folder,
             repo_type="model",
-            revision=revision,
-            commit_message=message,
+            commit_message="Upload a levt model",
             allow_patterns=list(FILES),
         )
     except Exception as error:

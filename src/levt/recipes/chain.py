@@ -18,7 +18,8 @@ from levt.policy.config import AutoregressiveConfig, LevTConfig
 from levt.policy.inherit import differences
 from levt.recipes.distil import distil
 from levt.recipes.distillation import Distillation, Progress
-from levt.recipes.experiment import Experiment, finished, run
+from levt.recipes.experiment import Experiment, check_ahead, finished, run
+from levt.refine.ranges import MANY, Range, check_numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +40,9 @@ class Chain:
     """The student begins with its teacher's weights where their networks agree and it has no `init` of its own."""
     processes: int = 1
     """Processes that decode side by side, on the cores of a CPU or sharing a GPU."""
+
+    def __post_init__(self) -> None:
+        check_numbers("chain", self, {"processes": Range(1, MANY)})
 
     def placed(self) -> tuple[Experiment, Experiment]:
         """Teacher and student in the folders of the chain."""
@@ -75,6 +79,8 @@ def run_chain(
     """Take every step that is not done; False where somebody asked to stop."""
     teacher, student = chain.placed()
     check_corpus(chain.corpus)
+    # Now, not when the teacher has been trained; the vocabulary of its corpus is that of the student's.
+    check_ahead(dataclasses.replace(student, corpus=chain.corpus, init=chain.student.init))
     if finished(teacher):
         say(f"teacher: done, {teacher.out / 'best'}")
     else:

@@ -31,7 +31,7 @@ class Distillation:
     empty_gap_penalty: float = 0.0
     """γ of LevT and of the Insertion Transformer."""
     from_scratch: bool = False
-    """Whether a LevT teacher writes from nothing even where the corpus has drafts."""
+    """A LevT teacher writes from nothing even where the corpus has drafts."""
     shard: int = 1_000
     """Examples that are finished, and kept, together."""
     batch_size: int = 64

@@ -147,6 +147,17 @@ def run(experiment: Experiment, *, stay: bool = False) -> Standing:
             trainer.world.leave()
 
 
+def check_ahead(experiment: Experiment) -> None:
+    """Refuse, before its corpus is made from another, what could only fail: device, vocabularies, folders it reads."""
+    device_named(experiment.where)
+    tokenizers = Tokenizers(*load_tokenizers(experiment.corpus))
+    config = sized(experiment.model, tokenizers)
+    for folder in (*experiment.more, *experiment.repair):
+        check_corpus(folder)
+    if experiment.init is not None:
+        loaded(experiment.init, config, tokenizers)
+
+
 def training_store(experiment: Experiment) -> Store:
     """The training examples: of the corpus alone, or mixed with those of others."""
     own = Store.open(experiment.corpus / "train")

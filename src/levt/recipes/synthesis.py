@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -23,6 +24,7 @@ from levt.errors import ConfigError, InputError, StoreError
 from levt.recipes.black_boxes import answered, open_black_box
 from levt.recipes.black_boxes.side_by_side import translated
 from levt.recipes.shards import held, write_whole
+from levt.refine.ranges import MANY, Range, check_numbers
 
 VERSION = 1
 SOURCE, DRAFT, TARGET = "source.txt", "draft.txt", "target.txt"
@@ -55,6 +57,11 @@ def halves(source: Path, target: Path, out: Path, *, share: float = 0.5, seed: i
         finally:
             for file in (file for pair in files for file in pair):
                 file.close()
+        if not all(counts):
+            raise InputError(
+                f"{source} has too few lines to be halved: {counts[0]} and {counts[1]} would lie in the halves",
+                hint="a half of no lines teaches nothing; equal sources lie in the same one",
+            )
     return counts[0], counts[1]
 
 
@@ -80,12 +87,7 @@ class Synthesis:
     """Of a model folder that writes from left to right."""
 
     def __post_init__(self) -> None:
-        for name in ("chunk", "processes"):
-            if getattr(self, name) < 1:
-                raise ConfigError(
-                    f"{name} must be at least 1, got {getattr(self, name)}",
-                    hint="leave it out for the default",
-                )
+        check_numbers("synthesis", self, {"chunk": Range(1, sys.maxsize), "processes": Range(1, MANY)})
 
 
 def write_drafts(
@@ -103,6 +105,8 @@ def write_drafts(
     """
     _check_lasting(source, target)
     total = sum(1 for _ in aligned(source, target))
+    if not total:
+        raise InputError(f"there is nothing to translate: {source} is empty", hint="one text per line")
     _check_ours(out, {SOURCE: source, TARGET: target})
     out.mkdir(parents=True, exist_ok=True)
     note = {
@@ -156,8 +160,8 @@ def mix(synthetic: Sequence[Path], real: Sequence[Path], out: Path, *, times: in
 
     Each is three files, source, draft and target, or one folder that ``write_drafts`` wrote.
     """
-    if times < 1:
-        raise ConfigError(f"times must be at least 1, got {times}", hint="10 is the default")
+    if problem := Range(1, MANY).problem(times, whole=True):
+        raise ConfigError(f"times {problem}", hint="10 is the default")
     counts = []
     with new_folder(out) as fresh:
         names = (SOURCE, DRAFT, TARGET)

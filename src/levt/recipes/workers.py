@@ -6,7 +6,6 @@ finished. One that is killed loses the piece it holds, and another takes it.
 
 import os
 import sys
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from typing import Protocol, runtime_checkable
 
 import torch
 
-from levt.data.encode import die_with_the_parent
+from levt.data.children import helps, starting
 from levt.errors import ConfigError, LevtError
 from levt.recipes.distillation import Progress
 from levt.recipes.shards import Pieces, trouble_told
@@ -111,8 +110,9 @@ def _run_children(work: Work, processes: int, device: str | None, telling: Telli
         for number in range(processes)
     ]
     try:
-        for child in children:
-            child.start()
+        with starting():
+            for child in children:
+                child.start()
         while any(child.is_alive() for child in children):
             wait([child.sentinel for child in children if child.is_alive()], timeout=0.3)
             telling.sometimes()
@@ -133,7 +133,7 @@ def _run_children(work: Work, processes: int, device: str | None, telling: Telli
 
 def _child(work: Work, device: str | None, threads: int, trouble: "SimpleQueue[LevtError]") -> None:
     """What each process does; it does not outlive the one that started it."""
-    threading.Thread(target=die_with_the_parent, daemon=True).start()
+    helps()
     torch.set_num_threads(threads)
     try:
         with trouble_told(work.pieces.folder):

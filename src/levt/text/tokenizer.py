@@ -23,6 +23,10 @@ from levt.text.learn import learn_bpe
 from levt.text.normalise import Normalisation
 from levt.text.specials import SPECIALS, UNK
 
+LARGEST = 1 << 20
+"""The most pieces that a vocabulary is learnt with: beyond it somebody has mistyped."""
+SIZES = "8000 suits small corpora, 32000 large ones"
+
 # The threads of the Rust side do not survive a fork: a parent that says nothing gets a warning, one that
 # insists on them a child that hangs. So the parent says yes, unless told otherwise, and a child always no.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
@@ -74,9 +78,10 @@ class Tokenizer:
         fixed = len(SPECIALS) + len(segmentation.BYTES)
         if size <= fixed:
             raise ConfigError(
-                f"a vocabulary must be larger than the {fixed} symbols and bytes, got {size}",
-                hint="8000 suits small corpora, 32000 large ones",
+                f"a vocabulary must be larger than the {fixed} symbols and bytes, got {size}", hint=SIZES
             )
+        if size > LARGEST:  # the learner takes memory for all of them before it looks at the text
+            raise ConfigError(f"a vocabulary must be at most {LARGEST:,} pieces, got {size:,}", hint=SIZES)
         normalizer = segmentation.mark_spaces((normalisation or Normalisation()).steps())
         units = segmentation.units()
         held = [checked(line) for line in lines]

@@ -1,9 +1,13 @@
-"""Several black boxes in processes of their own: answers in order, and errors that say what is wrong."""
+"""Several black boxes in processes of their own: answers in order, clear errors, and one Ctrl-C for all."""
 
 import os
 import signal
+import subprocess
+import sys
+import time
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +16,7 @@ from levt.recipes.black_boxes import BlackBox, NoAnswer, open_black_box
 from levt.recipes.black_boxes.side_by_side import translated
 
 CHUNKS = [["a", "b"], ["c"]]
+SLOW = "command:read line; case $line in slow) touch began; sleep 60;; esac; echo $line"
 
 
 class Dies:
@@ -39,3 +44,41 @@ def test_one_that_cannot_be_opened_says_why(processes: int, capfd: pytest.Captur
 def test_one_that_dies_is_told() -> None:
     with pytest.raises(NoAnswer, match="a process of the black box has died"):
         list(translated(CHUNKS, dies, 2))
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="no groups of processes on this system")
+def test_ctrl_c_ends_all_of_them(tmp_path: Path) -> None:
+    code = "from levt.cli import main; main()"
+    command = [
+        sys.executable,
+        "-c",
+        code,
+        "blackbox",
+        "translate",
+        SLOW,
+        "--processes",
+        "2",
+        "--batch-size",
+        "1",
+    ]
+    running = subprocess.Popen(
+        command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        start_new_session=True,
+    )  # fmt: skip
+    try:
+        assert running.stdin is not None
+        running.stdin.write(b"quick\nslow\n")
+        running.stdin.close()
+        running.stdin = None
+        while not (tmp_path / "began").exists():
+            assert running.poll() is None
+            time.sleep(0.05)
+        os.killpg(running.pid, signal.SIGINT)
+        _, said = running.communicate(timeout=30)
+    finally:
+        if running.poll() is None:
+            os.killpg(running.pid, signal.SIGKILL)
+            running.communicate()
+    assert said.decode().strip().splitlines()[-1:] == ["interrupted"]
+    assert "Traceback" not in said.decode()
+    assert running.returncode == 130

@@ -13,7 +13,7 @@ import urllib.request
 from collections.abc import Sequence
 from typing import Any
 
-from levt.errors import ConfigError
+from levt.errors import ConfigError, reason
 from levt.recipes.black_boxes import NoAnswer, answered
 
 MOST = 256
@@ -81,10 +81,9 @@ class HttpService:
                 hint="give it more time, or fewer lines at once",
             ) from None
         except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
-            reason = getattr(error, "reason", error)
-            raise NoAnswer(
-                f"{self.url} cannot be reached: {reason}", hint="is the service running?"
-            ) from None
+            cause = getattr(error, "reason", error)
+            why = reason(cause) if isinstance(cause, BaseException) else cause
+            raise NoAnswer(f"{self.url} cannot be reached: {why}", hint="is the service running?") from None
         try:
             value = json.loads(body)
         except (ValueError, RecursionError):

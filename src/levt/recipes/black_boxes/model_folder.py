@@ -1,4 +1,4 @@
-"""A black box that is one of our own models: LevT, autoregressive or recurrent. Knows no file of texts."""
+"""A black box that is one of our own models, of any kind that writes from nothing. Knows no file of texts."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,11 +1,15 @@
 """Several black boxes of the same kind in processes of their own, answers in order. Knows no files."""
 
 import multiprocessing
+import os
+import signal
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
+from levt.data.children import INTERRUPTED, helps, starting
 from levt.recipes.black_boxes import BlackBox, NoAnswer
 
 Opener = Callable[[], BlackBox]
@@ -27,36 +31,43 @@ def translated(
         return
     # Not forked: threads of the libraries that models use do not survive it.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, context, initializer=_opens, initargs=(opened,)) as pool:
-        waiting: deque[tuple[list[str], Future[list[str]]]] = deque()
-        try:
-            for chunk in chunks:
+    pool = ProcessPoolExecutor(processes, context, initializer=_opens, initargs=(opened,))
+    waiting: deque[tuple[list[str], Future[list[str]]]] = deque()
+    try:
+        for chunk in chunks:
+            with starting():
                 waiting.append((chunk, pool.submit(_translate, chunk)))
-                # Some in advance, not the whole corpus.
-                if len(waiting) > 2 * processes:
-                    asked, answer = waiting.popleft()
-                    yield asked, answer.result()
-            while waiting:
+            # Some in advance, not the whole corpus.
+            if len(waiting) > 2 * processes:
                 asked, answer = waiting.popleft()
                 yield asked, answer.result()
-        except BrokenProcessPool:
-            raise NoAnswer(
-                "a process of the black box has died",
-                hint="try it with one process: its own error will show; or there was too little memory",
-            ) from None
-        finally:
-            for _, answer in waiting:
-                answer.cancel()
+        while waiting:
+            asked, answer = waiting.popleft()
+            yield asked, answer.result()
+    except BrokenProcessPool:
+        raise NoAnswer(
+            "a process of the black box has died",
+            hint="try it with one process: its own error will show; or there was too little memory",
+        ) from None
+    finally:
+        # Not one by one: of a pool that breaks meanwhile, cancelled answers would never let go.
+        pool.shutdown(cancel_futures=True)
 
 
 def _opens(opened: Opener) -> None:
     global _opener
+    helps()
     _opener = opened
 
 
 def _translate(lines: list[str]) -> list[str]:
     global _box
     assert _opener is not None
-    if _box is None:
-        _box = _opener()
-    return _box.translate(lines)
+    try:
+        if _box is None:
+            _box = _opener()
+            # From now on there may be a command to be ended first.
+            signal.signal(signal.SIGINT, lambda *_: sys.exit(INTERRUPTED))
+        return _box.translate(lines)
+    except SystemExit:  # the pool would take it for an answer, and give out the next lines
+        os._exit(INTERRUPTED)

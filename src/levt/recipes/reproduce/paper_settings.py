@@ -2,7 +2,7 @@
 
 Ours: a cosine, a moving average of the weights, a learning rate of 1e-3, less dropout where a teacher's texts are
 learnt. The paper's: the inverse square root of the step, the weights themselves, 5e-4, dropout 0.3. And the paper fills
-the states to delete from by sampling in its Eq. 4, as we do, and by argmax in its Algorithm 1.
+the states to delete from by sampling in its Eq. 6, as we do, and by argmax in its Algorithm 1.
 """
 
 from dataclasses import asdict
@@ -75,7 +75,7 @@ def report(job: Job) -> None:
                 "paper's training* has its schedule (inverse square root), learning rate (5e-4) and dropout (0.3) "
                 "and no average of weights; steps, warm-up and size are ours, and so is some smoothing (0.01) of "
                 "decisions to delete and to insert. *Roll-in by argmax* fills states to delete from as Algorithm 1 "
-                "of the paper does; ours samples, as its Eq. 4. Against ours is over the seeds that both have. "
+                "of the paper does; ours samples, as its Eq. 6. Against ours is over the seeds that both have. "
                 f"{SHOWN} p is of a paired randomisation test between outputs, one for each seed.",
                 table=Table(columns=COLUMNS, rows=rows),
             )

@@ -79,7 +79,7 @@ class RefineRequest(Batch):
     drafts: list[str] | None = Field(default=None, description="One draft per text of ``texts``.")
     state: State | None = Field(
         default=None,
-        description="The draft in tokens, for an editor; then ``keep``, ``drop``, ``insert_at`` are not used.",
+        description="The draft in tokens, for an editor; then there must be no ``keep``, ``drop`` or ``insert_at``.",
     )
     keep: list[str | Span] | list[list[str | Span]] = Field(
         default=[], description="Parts of the draft that must survive unchanged and in one piece."

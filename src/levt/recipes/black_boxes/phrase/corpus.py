@@ -11,6 +11,8 @@ from levt.recipes.black_boxes.phrase.hashing import Ints
 UNKNOWN, BEGIN, END = 0, 1, 2
 """Numbers that no word has: of unknown words (and of no word, in alignments), and of the boundaries."""
 FIRST = 3
+CELLS = 400_000
+"""Source words times target words, which are aligned together."""
 
 
 class Vocabulary:
@@ -63,12 +65,12 @@ class Side:
         return np.where(column < lengths[:, None], self.words[place], UNKNOWN)
 
 
-def blocks(source: Side, target: Side, *, cells: int = 400_000) -> list[Ints]:
+def blocks(source: Side, target: Side) -> list[Ints]:
     """Rows of pairs with equally long sources and similar targets, of so many cells at most."""
     order = np.lexsort((target.lengths, source.lengths))
     found: list[Ints] = []
     for group in np.split(order, np.flatnonzero(np.diff(source.lengths[order])) + 1):
         width = int(source.lengths[group[0]]) * int(target.lengths[group].max())
-        size = max(1, cells // max(width, 1))
+        size = max(1, CELLS // max(width, 1))
         found += [group[i : i + size] for i in range(0, len(group), size)]
     return found

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from levt.data.folder import new_folder
-from levt.errors import ConfigError, InputError, ModelError, raise_all
+from levt.errors import InputError, ModelError, raise_all
 from levt.recipes.black_boxes.phrase.alignment import Aligner
 from levt.recipes.black_boxes.phrase.corpus import FIRST, Side, Vocabulary, blocks
 from levt.recipes.black_boxes.phrase.decoder import LONGEST, Search, decode
@@ -33,11 +33,21 @@ from levt.recipes.black_boxes.phrase.words import (
     raise_first,
     split_words,
 )
+from levt.refine.ranges import MANY, Range, check_numbers
 
 T = TypeVar("T", Weights, Search, "PhraseTraining")
 VERSION = 1
 BATCH = 64
 """Sentences decoded together."""
+
+
+RANGES = {
+    "longest": Range(1, 60),
+    "options": Range(1, MANY),
+    "order": Range(2, 20),
+    "independent": Range(1, MANY),
+    "chained": Range(0, MANY),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,17 +68,7 @@ class PhraseTraining:
     """Pairs with a longer side are left out of the alignment and the phrases."""
 
     def __post_init__(self) -> None:
-        problems = [
-            f"{name} must be at least {least}, got {getattr(self, name)}"
-            for name, least in (("longest", 1), ("options", 1), ("order", 2), ("independent", 1))
-            if getattr(self, name) < least
-        ]
-        raise_all(
-            ConfigError,
-            "phrase training",
-            problems,
-            hint="`levt blackbox train-phrase --help` explains each setting",
-        )
+        check_numbers("phrase training", self, RANGES)
 
 
 class PhraseSystem:

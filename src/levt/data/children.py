@@ -1,0 +1,44 @@
+"""Processes that help with some work: they end with the one that started them, and by Ctrl-C without a word.
+
+A terminal sends Ctrl-C to all of them. Who started them says what there is to say.
+"""
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import parent_process
+
+INTERRUPTED = 130
+"""Exit status after Ctrl-C."""
+
+
+@contextmanager
+def starting() -> Iterator[None]:
+    """Processes that are started in this block are deaf to Ctrl-C until they call ``helps``."""
+    if not hasattr(
+        signal, "pthread_sigmask"
+    ):  # a system without: what they import may be interrupted, with words
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def helps() -> None:
+    """To be called first in a process that helps: Ctrl-C ends it at once, and so does the end of its parent."""
+    signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    threading.Thread(target=_die_with_the_parent, daemon=True).start()
+
+
+def _die_with_the_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
