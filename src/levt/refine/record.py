@@ -95,12 +95,13 @@ class Arrays:
             (self.counts_own, self.counts_logp),
             (self.holes, self.fill_logp),
         )
-        found: list[float] = sum(np.where(own, logp, 0).sum(1) for own, logp in parts).tolist()
+        found: list[float] = np.sum([np.where(own, logp, 0).sum(1) for own, logp in parts], axis=0).tolist()
         return found
 
     @cached_property
     def _decisions(self) -> list[int]:
-        found: list[int] = sum(own.sum(1) for own in (self.drop_own, self.counts_own, self.holes)).tolist()
+        owns = (self.drop_own, self.counts_own, self.holes)
+        found: list[int] = np.sum([own.sum(1) for own in owns], axis=0).tolist()
         return found
 
 

@@ -42,7 +42,8 @@ class Aligner:
             for rows in blocks:
                 x, _, cells, emission, real = self._emission(rows)
                 if iteration < independent:
-                    posterior = emission / np.maximum(emission.sum(2, keepdims=True), 1e-30)
+                    mass: Floats = np.maximum(emission.sum(2, keepdims=True), np.float32(1e-30))
+                    posterior = np.divide(emission, mass, dtype=np.float32)
                 else:
                     posterior = self._posterior(emission, real, jumps)
                 posterior *= real[:, :, None]
