@@ -69,7 +69,7 @@ def tune(
     by = metric_of(metric, tokenize=tokenize)
     files = read_all(path for path in (*dev, draft) if path is not None)
     sources, references = (files[path] for path in dev)
-    opened = open_model(model, engine="torch", device=device, dtype=dtype, batch_size=batch_size)
+    opened = open_model(model, engine="auto", device=device, dtype=dtype, batch_size=batch_size)
     if draft is not None:
         _reluctance(opened, sources, files[draft], references, json=json)
         return
