@@ -6,12 +6,15 @@ A terminal sends Ctrl-C to all of them. Who started them says what there is to s
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing import parent_process
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C."""
+MOMENT = 0.3
+"""Seconds in which Ctrl-C has reached all processes."""
 
 
 @contextmanager
@@ -35,6 +38,11 @@ def helps() -> None:
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_die_with_the_parent, daemon=True).start()
+
+
+def mourn() -> None:
+    """To be called where a process that helps has died: if it was by Ctrl-C, so are we, if a moment later."""
+    time.sleep(MOMENT)
 
 
 def _die_with_the_parent() -> None:

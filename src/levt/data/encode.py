@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from multiprocessing import get_context
 from typing import NamedTuple
 
-from levt.data.children import helps, starting
+from levt.data.children import helps, mourn, starting
 from levt.data.columns import Column, flat
 from levt.data.preparation import TRAIN, Preparation
 from levt.data.read import Record
@@ -108,6 +108,7 @@ def encoded(encoder: Encoder, chunks: Iterator[list[Record]], processes: int) ->
         while waiting:
             yield waiting.popleft().result()
     except BrokenProcessPool as error:
+        mourn()
         raise StoreError(
             "a process that prepared has died",
             hint="run the command again; fewer --processes need less memory",

@@ -16,7 +16,7 @@ from typing import Protocol, runtime_checkable
 
 import torch
 
-from levt.data.children import helps, starting
+from levt.data.children import helps, mourn, starting
 from levt.errors import ConfigError, LevtError
 from levt.recipes.distillation import Progress
 from levt.recipes.shards import Pieces, trouble_told
@@ -121,6 +121,7 @@ def _run_children(work: Work, processes: int, device: str | None, telling: Telli
         if not trouble.empty():
             raise trouble.get()
         if any(child.exitcode for child in children):
+            mourn()
             raise LevtError(
                 "a process that decoded has died",
                 hint="run the command again, it goes on; fewer --processes need less memory",

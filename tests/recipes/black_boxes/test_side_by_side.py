@@ -29,6 +29,18 @@ def dies() -> BlackBox:
     return Dies()
 
 
+class DiesFirst:
+    """What Ctrl-C ends before it ends the one that waits."""
+
+    def translate(self, lines: Sequence[str]) -> list[str]:
+        subprocess.Popen(["sh", "-c", f"sleep 0.1; kill -INT {os.getppid()}"])
+        os._exit(130)
+
+
+def dies_first() -> BlackBox:
+    return DiesFirst()
+
+
 def test_answers_are_in_order() -> None:
     found = list(translated(CHUNKS, partial(open_black_box, "command:tr a-z A-Z"), 2))
     assert found == [(["a", "b"], ["A", "B"]), (["c"], ["C"])]
@@ -44,6 +56,11 @@ def test_one_that_cannot_be_opened_says_why(processes: int, capfd: pytest.Captur
 def test_one_that_dies_is_told() -> None:
     with pytest.raises(NoAnswer, match="a process of the black box has died"):
         list(translated(CHUNKS, dies, 2))
+
+
+def test_one_that_dies_of_ctrl_c_is_no_trouble_of_its_own() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        list(translated(CHUNKS[1:], dies_first, 2))
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="no groups of processes on this system")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
-from levt.data.children import INTERRUPTED, helps, starting
+from levt.data.children import INTERRUPTED, helps, mourn, starting
 from levt.recipes.black_boxes import BlackBox, NoAnswer
 
 Opener = Callable[[], BlackBox]
@@ -45,6 +45,7 @@ def translated(
             asked, answer = waiting.popleft()
             yield asked, answer.result()
     except BrokenProcessPool:
+        mourn()
         raise NoAnswer(
             "a process of the black box has died",
             hint="try it with one process: its own error will show; or there was too little memory",
