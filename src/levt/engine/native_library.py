@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from levt.engine.cache import cache_folder
 from levt.errors import ConfigError, reason
 
 SOURCE = Path(__file__).with_name("native.c")
@@ -90,8 +91,7 @@ def compiler() -> str:
 @cache
 def library() -> Any:
     """The compiled library, built first where the cache has none."""
-    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    place = Path(root) / "levt" / "native" / f"{key()}.so"
+    place = cache_folder("native") / f"{key()}.so"
     if not place.is_file():
         build(place)
     try:
