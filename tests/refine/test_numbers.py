@@ -34,6 +34,7 @@ def outcome(text: str, **more: object) -> Outcome:
         ("200,4 dogs", ("290.4",), "290,4 dogs"),
         ("12.03.0021", ("12.03.2021",), "12.03.2021"),
         ("at 11.00", ("11.30",), "at 11.30"),
+        ("192.168.10.1", ("192.168.1.10",), "192.168.1.10"),
         ("5000 dogs", ("5,000",), "5000 dogs"),
         ("5 000 dogs", ("5,000",), "5 000 dogs"),
         # The most alike belong together, whatever comes first.

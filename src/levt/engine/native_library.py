@@ -98,7 +98,8 @@ def library() -> Any:
         found = ctypes.CDLL(str(place))
     except OSError as error:
         raise ConfigError(
-            f"{place} cannot be loaded: {error}", hint="remove it, and it is built anew"
+            f"{place} cannot be loaded: {error}",
+            hint="remove it, and it is built anew; XDG_CACHE_HOME moves the cache",
         ) from error
     i, p = ctypes.c_int, ctypes.c_void_p
     for name, kinds in (

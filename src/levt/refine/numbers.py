@@ -21,6 +21,7 @@ ALIKE = 0.58
 """The right number and a misspelt one have more than this share of their digits in common: 1000 and 300 have not."""
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _PARTLY_IN_WORDS = re.compile(r"[\d.,]*[十百千万萬億亿兆][十百千万萬億亿兆\d.,]*")
+_DATE = re.compile(r"\d{1,4}\.\d{1,2}\.\d{1,4}")
 _TIME = re.compile(r"(?:[01]?\d|2[0-3])\.[0-5]\d")
 _SEPARATOR = re.compile(r"[.,]")
 _GROUPING = re.compile(r"(?<=\d)[^\w](?=\d)")
@@ -91,10 +92,8 @@ def _spelt(number: str, wrong: str) -> str:
     thousands, theirs = (_THOUSANDS.fullmatch(one) is not None for one in (number, wrong))
     if there and not thousands and theirs == bool(here):
         return ""
-    times = all(map(_TIME.fullmatch, (number, wrong)))
-    if (times and number[-2:] == wrong[-2:]) or (
-        not thousands and here and _groups(number) == _groups(wrong)
-    ):
+    times, dates = (all(map(kind.fullmatch, (number, wrong))) for kind in (_TIME, _DATE))
+    if (times and number[-2:] == wrong[-2:]) or (dates and _groups(number) == _groups(wrong)):
         return ""
     return _SEPARATOR.sub("".join(there), number)
 
