@@ -351,3 +351,24 @@ def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"cannot be built in .*: (Not a directory|File exists)\n") as error:
         native_library.build(tmp_path / "file" / "made.so")
     assert "XDG_CACHE_HOME" in str(error.value.hint)
+
+
+def test_a_user_without_a_home_has_no_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The default engine is then another one; who asks for this one learns what to do."""
+
+    def nowhere() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    folder = save_tiny(tmp_path / "model")
+    monkeypatch.setattr(Path, "home", nowhere)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    for known in (native_library.library, native_library.fast):
+        known.cache_clear()
+    try:
+        assert levt.load(folder, device="cpu").translate("a dog").stopped
+        for engine in ("native", "onnx"):
+            with pytest.raises(ConfigError, match="home directory") as error:
+                levt.load(folder, engine=engine)
+            assert "XDG_CACHE_HOME" in str(error.value.hint)
+    finally:
+        native_library.fast.cache_clear()

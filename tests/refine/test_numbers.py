@@ -33,6 +33,8 @@ def outcome(text: str, **more: object) -> Outcome:
         ("1200 dogs", ("120,000",), "120000 dogs"),
         ("200,4 dogs", ("290.4",), "290,4 dogs"),
         ("12.03.0021", ("12.03.2021",), "12.03.2021"),
+        ("at 11.00", ("11.30",), "at 11.30"),
+        ("192.168.10.1", ("192.168.1.10",), "192.168.1.10"),
         ("5000 dogs", ("5,000",), "5000 dogs"),
         ("5 000 dogs", ("5,000",), "5 000 dogs"),
         # The most alike belong together, whatever comes first.
@@ -50,6 +52,15 @@ def outcome(text: str, **more: object) -> Outcome:
         ("it is 2004", ("290.4",), "it is 2004"),
         ("1.234,5", ("1,234.56",), "1.234,5"),
         ("77777", ("12345",), "77777"),
+        ("300 metres", ("1,000",), "300 metres"),
+        ("at 9.15 p.m.", ("21.15",), "at 9.15 p.m."),
+        ("at 1.30 p.m.", ("13.30",), "at 1.30 p.m."),
+        ("at 20.20", ("08.20",), "at 20.20"),
+        ("at 8.20", ("0820",), "at 8.20"),
+        ("on 12.05.2021", ("20210512",), "on 12.05.2021"),
+        ("on 12.31.2021", ("31.12.2021",), "on 12.31.2021"),
+        ("1,25 billion", ("1250",), "1,25 billion"),
+        ("20.000 euros", ("20000.00",), "20.000 euros"),
         # In other digits it is the same number; one that is misspelt is written in those of ours.
         ("a １２３４５ ١٢٣٤٥", ("12345", "12345"), "a １２３４５ ١٢٣٤٥"),
         ("a １２３４", ("12345",), "a 12345"),
@@ -64,6 +75,10 @@ def test_only_what_is_misspelt_is_put_right(text: str, numbers: tuple[str, ...],
 
 def test_numbers_of_a_source_in_any_digits() -> None:
     assert numbers_of("٢٠٢١: ١٢٣٤٥") == ("2021", "12345")
+
+
+def test_numbers_partly_in_words_are_none() -> None:
+    assert numbers_of("2021年の人口は1億2000万、3140億、1万2345") == ("2021",)
 
 
 def test_what_somebody_gave_locked_or_banned_stays() -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from levt.engine.cache import cache_folder
 from levt.errors import ConfigError, reason
 
 SOURCE = Path(__file__).with_name("native.c")
@@ -90,15 +91,15 @@ def compiler() -> str:
 @cache
 def library() -> Any:
     """The compiled library, built first where the cache has none."""
-    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    place = Path(root) / "levt" / "native" / f"{key()}.so"
+    place = cache_folder("native") / f"{key()}.so"
     if not place.is_file():
         build(place)
     try:
         found = ctypes.CDLL(str(place))
     except OSError as error:
         raise ConfigError(
-            f"{place} cannot be loaded: {error}", hint="remove it, and it is built anew"
+            f"{place} cannot be loaded: {error}",
+            hint="remove it, and it is built anew; XDG_CACHE_HOME moves the cache",
         ) from error
     i, p = ctypes.c_int, ctypes.c_void_p
     for name, kinds in (

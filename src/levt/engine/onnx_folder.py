@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
+from levt.engine.cache import cache_folder
 from levt.engine.onnx_linear import Float, Int8, Precision
 from levt.engine.onnx_network import check_kind, passes, write_network
 from levt.errors import ConfigError, ModelError, raise_all, reason
@@ -105,8 +106,7 @@ def identity(config: FolderConfig) -> str:
 
 def cached(config: FolderConfig, precision: PrecisionName) -> Path:
     """Where the cache has the graphs of a model, or would have them."""
-    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(root) / "levt" / "onnx" / identity(config)[:32] / precision
+    return cache_folder("onnx") / identity(config)[:32] / precision
 
 
 def find_graphs(model: Path, config: FolderConfig, precision: PrecisionName) -> Graphs:

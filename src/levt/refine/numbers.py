@@ -3,7 +3,7 @@
 A number is written digit by digit, all at once, and a model easily leaves one of many out; who reads only the result
 cannot tell. So where a long number of the source is missing, and the finished text has one like it that is neither in
 the source nor in the draft, the right one takes its place, by one more edit that nobody decided. How its digits are
-grouped is the model's (1.234.567 or 1,234,567), and so are short numbers and those that are put into words.
+grouped is the model's (1.234.567 or 1,234,567), and so are short numbers, times, and those that are put into words.
 """
 
 import re
@@ -17,21 +17,24 @@ from levt.text.tokenizer import Tokenizer
 
 LONG = 4
 """Digits of a number that is put right, at least: a year has as many. Shorter ones are seldom lost."""
-ALIKE = 0.5
-"""The right number and a misspelt one have more than this share of their digits in common: 10.30 and 22.30 have not."""
+ALIKE = 0.58
+"""The right number and a misspelt one have more than this share of their digits in common: 1000 and 300 have not."""
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_PARTLY_IN_WORDS = re.compile(r"[\d.,]*[十百千万萬億亿兆][十百千万萬億亿兆\d.,]*")
+_DATE = re.compile(r"\d{1,4}\.\d{1,2}\.\d{1,4}")
+_TIME = re.compile(r"(?:[01]?\d|2[0-3])\.[0-5]\d")
 _SEPARATOR = re.compile(r"[.,]")
 _GROUPING = re.compile(r"(?<=\d)[^\w](?=\d)")
 _THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 
 
 def numbers_of(source: str) -> tuple[str, ...]:
-    """All numbers of a source, if one of them is long.
+    """All numbers of a source, if one of them is long; 3140億 is none of them, but 314 billion.
 
-    >>> numbers_of("In 2021 we sold 64,549."), numbers_of("We sold 649.")
-    (('2021', '64,549'), ())
+    >>> numbers_of("In 2021 we sold 64,549."), numbers_of("We sold 649."), numbers_of("2021年に3140億")
+    (('2021', '64,549'), (), ('2021',))
     """
-    found = tuple(_NUMBER.findall(_plain(source)))
+    found = tuple(_NUMBER.findall(_PARTLY_IN_WORDS.sub(" ", _plain(source))))
     return found if any(len(_digits(number)) >= LONG for number in found) else ()
 
 
@@ -75,6 +78,9 @@ def misspelt(text: str, numbers: tuple[str, ...], draft: str = "") -> list[tuple
 def _spelt(number: str, wrong: str) -> str:
     """A number as the text would write it, which a misspelt one shows; empty where that is not clear.
 
+    Of one with thousands and one with decimals nothing is clear (20000.00 and 20.000, 1250 million and 1,25 billion),
+    of times with the same minutes neither (13.30 and 1.30 p.m.), nor of dates with the same numbers in another order.
+
     >>> _spelt("138,000", "138.00"), _spelt("120,000", "1200"), _spelt("290.4", "200,4"), _spelt("290.4", "2004")
     ('138.000', '120000', '290,4', '')
     """
@@ -83,11 +89,21 @@ def _spelt(number: str, wrong: str) -> str:
         return ""
     if here and not there:
         return _digits(number) if _THOUSANDS.fullmatch(number) else ""
+    thousands, theirs = (_THOUSANDS.fullmatch(one) is not None for one in (number, wrong))
+    if there and not thousands and theirs == bool(here):
+        return ""
+    times, dates = (all(map(kind.fullmatch, (number, wrong))) for kind in (_TIME, _DATE))
+    if (times and number[-2:] == wrong[-2:]) or (dates and _groups(number) == _groups(wrong)):
+        return ""
     return _SEPARATOR.sub("".join(there), number)
 
 
 def _digits(number: str) -> str:
     return _SEPARATOR.sub("", number)
+
+
+def _groups(number: str) -> list[int]:
+    return sorted(map(int, _SEPARATOR.split(number)))
 
 
 def _plain(text: str) -> str:
