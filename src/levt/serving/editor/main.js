@@ -9,7 +9,7 @@ import { DraftView } from "./draft_view.js";
 import { FrameView } from "./frame_view.js";
 import { gapMenu, wordMenu } from "./menus.js";
 import { ModelTurn } from "./model_turn.js";
-import { complain, say, setUpNotices } from "./notices.js";
+import { complain, say, settle, setUpNotices } from "./notices.js";
 import { joinPieces, setApart, startsWord, visible } from "./pieces.js";
 import { Player } from "./player.js";
 import { closePopover, openPopover } from "./popover.js";
@@ -19,7 +19,7 @@ import { setUpShortcuts, shortcutTable } from "./shortcuts.js";
 import { Sentences } from "./sentences.js";
 import { Session } from "./state.js";
 import { tokenDialog } from "./token_dialog.js";
-import { retype, withText } from "./typing.js";
+import { placeNow, retype, withText } from "./typing.js";
 
 const FOLLOW_AFTER = 900;
 const MOST_ASKED = 32;
@@ -59,7 +59,12 @@ const draft = new DraftView(byId("draft"), {
   type(place, text, { pasted = false } = {}) {
     const first = pasted && session.now.doc.tokens.length === 0;
     const label = first ? "gave a draft" : text.trim() ? `wrote ${quoted(text.trim())}` : `deleted ${quoted(place.text)}`;
-    writing = write(withText(session.now.doc, place, text), label, { keep: !first });
+    const before = writing;
+    const put = async () => {
+      await before;
+      return write((doc) => withText(doc, placeNow(doc, place), text), label, { keep: !first, again: () => (writing = put()) });
+    };
+    writing = put();
   },
   open(item, anchor) {
     const find = (placeholders, signal) => findAlternatives(item, placeholders, signal);
@@ -89,17 +94,27 @@ async function findAlternatives({ start, end, space, text }, placeholders, signa
   return { current: answer.current, found: (whole.length ? whole : found).slice(0, SHOWN_ALTERNATIVES) };
 }
 
-/** Write the draft anew from a text; only what changed is looked up. */
-async function write(text, label, { keep = true } = {}) {
-  const before = session.now.doc;
+/** Write the draft anew; `read` gives the text for a document, and only what changed is looked up. */
+async function write(read, label, { keep = true, again }) {
   try {
-    const doc = await retype(before, text, (part, inside) => api.tokenize(part, inside), { keep });
-    if (doc !== before && session.now.doc === before) session.commit(label, { doc });
-    return true;
+    for (;;) {
+      const before = session.now.doc;
+      const doc = await retype(before, read(before), (part, inside) => api.tokenize(part, inside), { keep });
+      // Whoever is quick has kept another word meanwhile.
+      if (session.now.doc !== before) continue;
+      if (doc !== before) session.commit(label, { doc });
+      return true;
+    }
   } catch (error) {
-    complain(error, () => write(text, label, { keep }));
+    complain(error, again);
     return false;
   }
+}
+
+/** What is being typed into the draft is written down before anything else is done with it. */
+async function written() {
+  draft.input?.blur();
+  await writing;
 }
 
 function banWord(word) {
@@ -118,7 +133,7 @@ async function toggleWhole() {
     // A first draft is there to be improved; a correction of one is there to stay.
     const first = session.now.doc.tokens.length === 0;
     const label = first ? "gave a draft" : "edited the draft as text";
-    if (!(await write(whole.value, label, { keep: !first }))) return;
+    if (!(await write(() => whole.value, label, { keep: !first, again: toggleWhole }))) return;
   }
   whole.hidden = !open;
   byId("as-text").setAttribute("aria-pressed", String(open));
@@ -163,7 +178,7 @@ async function run(action = null) {
   closePopover({ back: false });
   if (!whole.hidden) await toggleWhole();
   const back = byId("draft").contains(document.activeElement);
-  await writing;
+  await written();
   const wanted = action ?? (hasDraft() ? "continue" : "translate");
   // Line breaks would come into the draft, where nobody could see them; between sentences they are kept.
   const lines = wanted === "translate" && !session.now.terms.length && apart().some(({ space }) => /[\n\r\u2028\u2029]/.test(space));
@@ -177,6 +192,7 @@ const apart = () => (hasDraft() || sentences.many || api.model?.by_pieces ? [] :
 
 /** Every sentence by itself. */
 async function oneByOne() {
+  await written();
   const found = sentencesOf(session.now.source);
   const results = await turn.translateAll(found.map(({ text }) => text));
   if (!results.length) return;
@@ -191,13 +207,22 @@ async function oneByOne() {
   draft.focus(0);
 }
 
-function goTo(i) {
-  if (turn.busy || !whole.hidden) return false;
+async function goTo(i) {
+  if (turn.busy || !whole.hidden) return;
   closePopover({ back: false });
   clearTimeout(following);
-  if (!sentences.go(i)) return false;
+  await written();
+  if (!sentences.go(i)) return;
+  // What failed there is not to be tried again here.
+  settle();
   say(`Sentence ${i + 1}.`);
-  return true;
+}
+
+async function join() {
+  if (turn.busy || !whole.hidden) return;
+  await written();
+  settle();
+  sentences.join();
 }
 
 const hasDraft = () => session.now.doc.tokens.length > 0 || session.now.doc.counts.some((count) => count !== null);
@@ -209,7 +234,7 @@ source.addEventListener("input", () => {
   session.amend({ source: source.value });
   clearTimeout(following);
   if (byId("follow").checked && hasDraft() && source.value.trim()) {
-    following = setTimeout(() => session.now.source !== session.now.synced && whole.hidden && run("continue"), FOLLOW_AFTER);
+    following = setTimeout(() => session.now.source !== session.now.synced && whole.hidden && !draft.input && run("continue"), FOLLOW_AFTER);
   }
 });
 
@@ -294,14 +319,16 @@ session.onChange((what) => {
   remember({ sentences: sentences.kept, at: sentences.at });
 });
 
-function move(direction) {
+async function move(direction) {
   if (turn.busy || !whole.hidden) return;
   closePopover({ back: false });
+  await written();
   const label = session[direction]();
   if (label) say(`${direction === "undo" ? "Undone" : "Done again"}: ${label}.`);
 }
 
 async function copy() {
+  await written();
   const text = sentences.text();
   try {
     await navigator.clipboard.writeText(text);
@@ -311,12 +338,13 @@ async function copy() {
   }
 }
 
-function save(event) {
+async function save({ currentTarget: button }) {
+  await written();
   const pick = (text, note, act) =>
     element("button", { type: "button", className: "pick", onclick: () => (closePopover(), act()) }, element("strong", {}, text), element("span", { className: "faint" }, note));
   const model = api.model?.name ?? "";
   openPopover(
-    event.currentTarget,
+    button,
     "Save",
     element(
       "div",
@@ -339,7 +367,7 @@ click("continue", goOn);
 click("step", () => run("step"));
 click("stop", () => turn.stop());
 click("split", oneByOne);
-click("join", () => !turn.busy && whole.hidden && sentences.join());
+click("join", join);
 click("undo", () => move("undo"));
 click("redo", () => move("redo"));
 click("as-text", toggleWhole);
@@ -355,13 +383,13 @@ setUpShortcuts({
   goOn: () => void goOn(),
   step: () => void run("step"),
   stop: () => (turn.busy ? turn.stop() : false),
-  undo: () => move("undo"),
-  redo: () => move("redo"),
+  undo: () => void move("undo"),
+  redo: () => void move("redo"),
   toDraft: () => (player.seek(player.frames.length), draft.focus()),
   toSource: () => source.focus(),
   asText: () => void toggleWhole(),
-  sentenceBefore: () => goTo(sentences.at - 1),
-  sentenceAfter: () => goTo(sentences.at + 1),
+  sentenceBefore: () => void goTo(sentences.at - 1),
+  sentenceAfter: () => void goTo(sentences.at + 1),
   copy: () => void copy(),
   earlier: () => player.frames.length > 0 && player.seek(Math.max(player.position - 1, 0)),
   later: () => player.frames.length > 0 && player.seek(Math.min(player.position + 1, player.frames.length)),

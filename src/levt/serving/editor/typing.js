@@ -42,6 +42,18 @@ export async function retype(doc, text, tokenize, { keep = true } = {}) {
   return result;
 }
 
+/** Where a word or a gap of an earlier document is now: tokens know who they are. */
+export function placeNow(doc, place) {
+  const at = (token) => doc.tokens.findIndex(({ id }) => id === token?.id);
+  if (place.kind === "gap") {
+    const after = at(place.after?.tokens[0]);
+    const start = after === -1 ? at(place.before?.tokens.at(-1)) + 1 : after;
+    return { start, end: start };
+  }
+  const start = at(place.tokens[0]);
+  return start === -1 ? place : { start, end: start + place.tokens.length };
+}
+
 /** The text of a document with something else in one place: instead of a word, or in a gap. */
 export function withText(doc, { start, end }, typed) {
   const words = wordsOf(doc);
