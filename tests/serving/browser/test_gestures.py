@@ -326,6 +326,7 @@ def test_sentences_in_lines_are_kept_apart_unless_there_is_a_draft_or_a_term(
     assert editor.evaluate("navigator.clipboard.readText()") == "Ein Hund läuft.\nEin Hund läuft."
     # What was written could not be brought back, and a term may belong to any of them.
     editor.locator("#join").click()
+    editor.locator("#sentences").wait_for(state="hidden")
     editor.locator("#translate").click()
     editor.locator("#status", has_text="iteration").wait_for()
     assert server.last("/v1/translate")["text"] == lines

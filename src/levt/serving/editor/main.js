@@ -19,7 +19,7 @@ import { setUpShortcuts, shortcutTable } from "./shortcuts.js";
 import { Sentences } from "./sentences.js";
 import { Session } from "./state.js";
 import { tokenDialog } from "./token_dialog.js";
-import { placeNow, retype, withText } from "./typing.js";
+import { placeNow, retype, runsOf, spell, withText } from "./typing.js";
 
 const FOLLOW_AFTER = 900;
 const MOST_ASKED = 32;
@@ -139,6 +139,7 @@ async function toggleWhole() {
   byId("as-text").setAttribute("aria-pressed", String(open));
   byId("as-text").textContent = open ? "Done" : "Edit as text";
   render();
+  store();
   if (open) whole.focus();
   else draft.focus();
 }
@@ -181,20 +182,24 @@ async function run(action = null) {
   await written();
   const wanted = action ?? (hasDraft() ? "continue" : "translate");
   // Line breaks would come into the draft, where nobody could see them; between sentences they are kept.
-  const lines = wanted === "translate" && !session.now.terms.length && apart().some(({ space }) => /[\n\r\u2028\u2029]/.test(space));
+  const lines = wanted === "translate" && apart().some(({ space }) => /[\n\r\u2028\u2029]/.test(space));
   if (lines) return oneByOne();
   await turn[wanted]();
   if (back) draft.focus();
 }
 
 /** The sentences of the source, where it can become a list of them: nothing that is there may be lost. */
-const apart = () => (hasDraft() || sentences.many || api.model?.by_pieces ? [] : sentencesOf(session.now.source));
+const apart = () =>
+  hasDraft() || session.now.terms.length || sentences.many || api.model?.by_pieces ? [] : sentencesOf(session.now.source);
 
 /** Every sentence by itself. */
 async function oneByOne() {
   await written();
   const found = sentencesOf(session.now.source);
+  // The list takes the place of the source: what was written there meanwhile would be lost.
+  source.readOnly = true;
   const results = await turn.translateAll(found.map(({ text }) => text));
+  source.readOnly = false;
   if (!results.length) return;
   sentences.open(found, { bans: session.now.bans });
   results.forEach((result, i) => {
@@ -298,7 +303,7 @@ function render() {
   byId("redo").disabled = still || !session.canRedo;
   byId("draft").inert = busy;
   for (const id of ["translate", "continue", "step", "as-text"]) byId(id).disabled = busy;
-  const several = busy ? 0 : apart().length;
+  const several = still ? 0 : apart().length;
   byId("split").hidden = several < 2;
   byId("split").textContent = `Translate ${several} sentences one by one`;
   byId("continue").disabled ||= !hasDraft() && whole.hidden;
@@ -316,8 +321,11 @@ session.onChange((what) => {
   render();
   if (what) say(what[0].toUpperCase() + what.slice(1) + ".", { seen: false });
   sentences.show(goTo);
-  remember({ sentences: sentences.kept, at: sentences.at });
+  store();
 });
+
+const store = () => remember({ model: api.model, sentences: sentences.kept, at: sentences.at, whole: whole.hidden ? null : whole.value });
+whole.addEventListener("input", store);
 
 async function move(direction) {
   if (turn.busy || !whole.hidden) return;
@@ -408,14 +416,36 @@ function showLanguages(name) {
   });
 }
 
+/** Work with a model; what was written with another one is looked up anew in its vocabulary. */
+async function adopt(model) {
+  const before = api.model;
+  const known = before && (before.name !== model.name || before.vocabulary !== model.vocabulary) ? sentences.kept : [];
+  const read = known.map(({ now }) => runsOf(now.doc));
+  api.model = model;
+  setApart(model.by_pieces);
+  const tokenize = (text, inside) => api.tokenize(text, inside);
+  try {
+    for (const [i, { now }] of known.entries()) {
+      now.doc = await spell(read[i], tokenize);
+      now.bans = await Promise.all(now.bans.map(async ({ text }) => ({ text, tokens: (await tokenize(text)).tokens })));
+    }
+  } catch (error) {
+    api.model = before;
+    setApart(before.by_pieces);
+    throw error;
+  }
+  if (known.length) sentences.reopen(known, sentences.at);
+  else store();
+}
+
 async function meet() {
   try {
     const { models, limits } = await api.models();
-    [api.model, api.limits] = [models[0], limits];
+    await adopt(models[0]);
+    api.limits = limits;
     byId("model").textContent = models[0].name;
     showLanguages(models[0].name);
     byId("iterations").max = String(limits.iterations);
-    setApart(models[0].by_pieces);
     if (models[0].by_pieces) say("This model takes texts in pieces between spaces.");
   } catch (error) {
     complain(error, meet);
@@ -423,8 +453,21 @@ async function meet() {
 }
 
 const remembered = recall(["sentences", "at"]);
-if (remembered) sentences.reopen(remembered.sentences, remembered.at);
+if (remembered) {
+  api.model = remembered.model ?? null;
+  setApart(api.model?.by_pieces ?? false);
+  try {
+    sentences.reopen(remembered.sentences, remembered.at);
+  } catch {
+    // It is not ours, or of another version: then the page begins anew.
+    sentences.open([{ text: "", space: "" }]);
+  }
+}
 showDials();
 render();
 player.load([]);
+if (typeof remembered?.whole === "string") {
+  toggleWhole();
+  whole.value = remembered.whole;
+}
 meet();
