@@ -16,7 +16,7 @@ export function doubt(word) {
 }
 
 function wordLabel(word) {
-  const said = [visible(word.text) || "space"];
+  const said = [visible(word.text).trim() || "space"];
   if (word.locked) said.push("kept");
   if (word.drop) said.push("crossed out");
   if (word.fresh) said.push("new");
@@ -124,7 +124,7 @@ export class DraftView {
         onclick: open,
         ondblclick: () => this.edit(item, item.text),
       },
-      item.drop ? element("s", {}, visible(item.text)) : visible(item.text) || "␣",
+      item.drop ? element("s", {}, visible(item.text)) : visible(item.text).trim() || "␣",
     );
   }
 

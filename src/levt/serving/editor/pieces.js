@@ -85,10 +85,10 @@ export function cutWords(pieces) {
   return words;
 }
 
-/** A text in the same units as `cutWords`, for comparing. */
+/** A text in the same units as `cutWords`, for comparing; a space that does not break is a mark, and stays. */
 export function cutText(text) {
   const unit =
-    /(\s*)([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{M}\p{N}_]+|[^\s\p{L}\p{M}\p{N}_]+)/gu;
+    /([^\S\xa0\u202f]*)([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{M}\p{N}_]+|(?:[^\s\p{L}\p{N}_]|[\xa0\u202f])+)/gu;
   return Array.from(text.trim().matchAll(unit), ([, space, word], i) => ({
     space: i === 0 || space !== "",
     text: word,
