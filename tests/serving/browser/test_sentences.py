@@ -70,3 +70,16 @@ def test_the_source_is_not_written_into_while_a_list_is_made_of_it(editor: Any) 
     editor.locator("#source[readonly]").wait_for()
     editor.locator("#status", has_text="2 sentences translated").wait_for()
     assert editor.locator("#source[readonly]").count() == 0
+
+
+def test_a_list_is_shown_and_remembered_once_and_not_for_each_sentence(editor: Any) -> None:
+    editor.evaluate(
+        """() => { const set = Storage.prototype.setItem; window.kept = 0;
+             Storage.prototype.setItem = function (...all) { window.kept += 1; return set.apply(this, all); }; }"""
+    )
+    editor.locator("#source").fill("A dog runs. " * 40)
+    editor.locator("#split").click()
+    editor.locator("#status", has_text="40 sentences translated").wait_for()
+    assert editor.evaluate("() => window.kept") < 10
+    assert editor.text == "Ein Hund läuft."
+    assert editor.locator("#sentence-list button").count() == 40

@@ -41,6 +41,7 @@ const whole = byId("whole");
 const frameView = new FrameView(byId("frame"));
 const quoted = (text) => `“${text}”`;
 let writing = null;
+let filling = false;
 
 // ---- the draft ------------------------------------------------------------------------------------------
 
@@ -202,11 +203,15 @@ async function oneByOne() {
   source.readOnly = false;
   if (!results.length) return;
   sentences.open(found, { bans: session.now.bans });
+  // To show each of them, and to remember all for each, would take long.
+  filling = true;
   results.forEach((result, i) => {
     sentences.go(i);
     turn.accept(found[i].text, result);
   });
   sentences.go(0);
+  filling = false;
+  session.amend({});
   const all = results.length === found.length;
   say(all ? `${found.length} sentences translated.` : `${results.length} of ${found.length} sentences translated; go to one of the others to translate it.`);
   draft.focus(0);
@@ -313,6 +318,7 @@ function render() {
 }
 
 session.onChange((what) => {
+  if (filling) return;
   if (!turn.busy || what === null) {
     const story = session.turns[session.now.turn]?.frames ?? [];
     if (player.frames !== story && !turn.busy) player.load(story);
