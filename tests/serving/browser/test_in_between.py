@@ -18,7 +18,7 @@ def slowly(editor: Any) -> None:
 def two_sentences(editor: Any) -> None:
     editor.locator("#source").fill("A dog runs. A cat sleeps.")
     editor.locator("#split").click()
-    editor.locator("#status", has_text="2 sentences translated").wait_for()
+    editor.locator("#status", has_text="2 sentences translated.").wait_for()
 
 
 def type_over(editor: Any, word: str, text: str) -> None:

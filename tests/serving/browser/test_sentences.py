@@ -18,7 +18,7 @@ def add(editor: Any, field: str, text: str) -> None:
 def split(editor: Any) -> None:
     editor.locator("#source").fill(TWO)
     editor.locator("#split").click()
-    editor.locator("#status", has_text="2 sentences translated").wait_for()
+    editor.locator("#status", has_text="2 sentences translated.").wait_for()
 
 
 def test_joining_keeps_what_was_asked_for_in_each(editor: Any, server: Any) -> None:
@@ -68,7 +68,7 @@ def test_the_source_is_not_written_into_while_a_list_is_made_of_it(editor: Any) 
     editor.locator("#source").fill(TWO)
     editor.locator("#split").click()
     editor.locator("#source[readonly]").wait_for()
-    editor.locator("#status", has_text="2 sentences translated").wait_for()
+    editor.locator("#status", has_text="2 sentences translated.").wait_for()
     assert editor.locator("#source[readonly]").count() == 0
 
 
@@ -79,7 +79,7 @@ def test_a_list_is_shown_and_remembered_once_and_not_for_each_sentence(editor: A
     )
     editor.locator("#source").fill("A dog runs. " * 40)
     editor.locator("#split").click()
-    editor.locator("#status", has_text="40 sentences translated").wait_for()
+    editor.locator("#status", has_text="40 sentences translated.").wait_for()
     assert editor.evaluate("() => window.kept") < 10
     assert editor.text == "Ein Hund läuft."
     assert editor.locator("#sentence-list button").count() == 40
