@@ -307,7 +307,7 @@ function render() {
   byId("undo").disabled = still || !session.canUndo;
   byId("redo").disabled = still || !session.canRedo;
   byId("draft").inert = busy;
-  for (const id of ["translate", "continue", "step", "as-text"]) byId(id).disabled = busy;
+  for (const id of ["translate", "continue", "step", "as-text", "take"]) byId(id).disabled = busy;
   const several = still ? 0 : apart().length;
   byId("split").hidden = several < 2;
   byId("split").textContent = `Translate ${several} sentences one by one`;
