@@ -240,6 +240,16 @@ def test_terms_and_bans(editor: Any, server: Any) -> None:
     assert editor.locator("#bans li span:first-child").all_text_contents() == ["Hund", "läuft"]
 
 
+def test_a_term_is_there_as_a_whole_word_however_it_is_spelt(editor: Any) -> None:
+    editor.translate("A dog runs.")
+    for term in ("Hun", "la\u0308uft", "Ein Hund", "Katze"):
+        editor.locator("#term").fill(term)
+        editor.press("Enter")
+    assert [text.removesuffix("×") for text in editor.locator("#terms li").all_text_contents()] == [
+        "Hun not yet", "la\u0308uft", "Ein Hund", "Katze not yet",
+    ]  # fmt: skip
+
+
 def test_the_leave_alone_dial(editor: Any, server: Any) -> None:
     editor.translate("A dog runs.")
     editor.locator("#follow").uncheck()

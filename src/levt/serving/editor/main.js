@@ -10,7 +10,7 @@ import { FrameView } from "./frame_view.js";
 import { gapMenu, wordMenu } from "./menus.js";
 import { ModelTurn } from "./model_turn.js";
 import { complain, say, settle, setUpNotices } from "./notices.js";
-import { joinPieces, setApart, startsWord, visible } from "./pieces.js";
+import { joinPieces, setApart, stands, startsWord, visible } from "./pieces.js";
 import { Player } from "./player.js";
 import { closePopover, openPopover } from "./popover.js";
 import { recall, recallToken, remember, rememberToken } from "./remember.js";
@@ -296,7 +296,7 @@ function render() {
     draft.render(now.doc, { fresh: old.size ? fresh : new Set() });
   }
   const text = textOf(now.doc);
-  showTerms(now.terms, (term) => text !== "" && !text.includes(term));
+  showTerms(now.terms, (term) => text !== "" && !stands(term, text));
   showBans(now.bans.map((ban) => ban.text));
   const stale = hasDraft() && now.source !== now.synced;
   byId("source-note").textContent = stale ? "The source has changed since the draft." : "";
