@@ -129,6 +129,7 @@ def test_bodies_that_are_none(small: Live, kind: str, content: bytes, headers: d
             "/v1/translate", content=content, headers={"Content-Type": "application/json"} | headers
         )
         assert refused(response) == kind
+        assert response.json()["error"]["hint"]
 
 
 def test_a_body_in_parts_is_counted_too(small: Live) -> None:
@@ -200,6 +201,7 @@ def test_paths_and_methods(small: Live, method: str, path: str, kind: str) -> No
     with small.client() as client:
         response = client.request(method, path)
     assert refused(response) == kind
+    assert response.json()["error"]["hint"]
     assert kind != "method_not_allowed" or response.headers["Allow"]
 
 

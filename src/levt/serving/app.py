@@ -35,6 +35,7 @@ ASKING = ("invalid_json", "unauthorised", "too_slow", "too_many_bytes", "unsuppo
 WORKING = ("too_many_texts", "too_many_tokens", "too_many_iterations", "too_many_terms", "too_many_alternatives",
            "unusable_text", "invalid_option", "queue_full", "shutting_down", "not_ready",
            "deadline_exceeded")  # fmt: skip
+JSON = "it must be one JSON object in UTF-8"
 LOOKING = ("unauthorised", "unknown_host", "internal")
 
 
@@ -179,11 +180,12 @@ def _errors(app: FastAPI) -> None:
         types = {404: "not_found", 405: "method_not_allowed"}
         known = types.get(error.status_code, "invalid_json" if error.status_code == 400 else "internal")
         messages = {
-            "not_found": "there is nothing at this path",
-            "method_not_allowed": "this path takes another method",
-            "invalid_json": "the body is not JSON",
+            "not_found": ("there is nothing at this path", "/openapi.json has every path"),
+            "method_not_allowed": ("this path takes another method", "/openapi.json has every path"),
+            "invalid_json": ("the body is not JSON", JSON),
         }
-        response = _problem(Problem(known, messages.get(known, "something went wrong here")))
+        message, hint = messages.get(known, ("something went wrong here", "the server's log says what"))
+        response = _problem(Problem(known, message, hint=hint))
         response.headers.update(error.headers or {})
         return response
 
@@ -197,7 +199,7 @@ def validation(error: RequestValidationError) -> Problem:
     """What is wrong with a body: the place and the rule, never what was sent."""
     found = error.errors()
     if any(one["type"] == "json_invalid" for one in found):
-        return Problem("invalid_json", "the body is not JSON", hint="it must be one JSON object in UTF-8")
+        return Problem("invalid_json", "the body is not JSON", hint=JSON)
     lines = []
     for one in found[:5]:
         # Of the alternatives of a field only its name is told, not how each of them failed.

@@ -4,6 +4,8 @@ from typing import Any
 
 from levt.errors import ConfigError, InputError, LevtError
 
+LATE = "ask for less at a time, or give it longer: timeout, and `levt serve --seconds`"
+"""What to do where an answer was not ready in time."""
 STATUS = {
     "invalid_http": 400,
     "invalid_json": 400,

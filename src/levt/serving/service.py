@@ -13,7 +13,7 @@ from levt.refine.phases import Round
 from levt.serving import answers, reading, schema
 from levt.serving.limits import Limits
 from levt.serving.metrics import Metrics
-from levt.serving.problems import Problem
+from levt.serving.problems import LATE, Problem
 from levt.serving.scheduler import Scheduler
 from levt.serving.states import check_tokens
 from levt.serving.stream import Stream, all_of
@@ -91,7 +91,7 @@ class Service:
         try:
             found = await asyncio.wait_for(future, self._seconds(body))
         except TimeoutError:
-            raise Problem("deadline_exceeded", "the answer was not ready in time") from None
+            raise Problem("deadline_exceeded", "the answer was not ready in time", hint=LATE) from None
         return {
             "model": self.name,
             **answers.alternatives_json(place, found, self.engine.tokenizers.target),

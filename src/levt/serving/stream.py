@@ -10,7 +10,7 @@ from levt.engine.refining import Job
 from levt.refine.loop import Outcome
 from levt.refine.phases import Round
 from levt.serving import answers
-from levt.serving.problems import Problem, of_error
+from levt.serving.problems import LATE, Problem, of_error
 from levt.text.tokenizer import Tokenizer
 
 Event = tuple[str, dict[str, Any]]
@@ -109,7 +109,7 @@ async def all_of(futures: list["asyncio.Future[Outcome]"], deadline: float) -> l
         async with asyncio.timeout(max(deadline - time.monotonic(), 0.0)):
             return list(await asyncio.gather(*futures))
     except TimeoutError:
-        raise Problem("deadline_exceeded", "the answer was not ready in time") from None
+        raise Problem("deadline_exceeded", "the answer was not ready in time", hint=LATE) from None
     finally:
         for future in futures:
             future.cancel()

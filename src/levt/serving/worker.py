@@ -22,7 +22,7 @@ from levt.refine.loop import Asking, Outcome
 from levt.refine.phases import Round
 from levt.refine.placing import most_rows, settling
 from levt.refine.request import Request
-from levt.serving.problems import Problem
+from levt.serving.problems import LATE, Problem
 from levt.serving.scheduler import Scheduler, Ticket
 
 T = TypeVar("T")
@@ -202,7 +202,7 @@ class Worker:
         self._running |= {work.ticket: work for work in new}
         for work in late:
             self._left("deadline_exceeded")
-            _settle(work.future, Problem("deadline_exceeded", "the answer was not ready in time"))
+            _settle(work.future, Problem("deadline_exceeded", "the answer was not ready in time", hint=LATE))
         for work in (*gone, *late):
             self._running.pop(work.ticket, None)
         if leaving := [outcome for work in (*gone, *late) for outcome in work.outcomes]:

@@ -73,7 +73,7 @@ def server(served: tuple[str, Any]) -> Iterator[Any]:
     server = served[1]
     server.asked.clear()
     yield server
-    server.token, server.pause = None, 0.0
+    server.name, server.token, server.pause = "scripted", None, 0.0
     server.trouble.clear()
 
 

@@ -34,6 +34,7 @@ class ScriptedServer:
     def __init__(self) -> None:
         self.model = ScriptedModel()
         self.asked: list[tuple[str, dict[str, Any]]] = []
+        self.name = "scripted"
         self.token: str | None = None
         self.trouble: list[JSONResponse] = []
         """Answers to the next requests, instead of the right ones."""
@@ -74,7 +75,10 @@ def build(server: ScriptedServer) -> FastAPI:
             if server.token and request.headers.get("Authorization") != f"Bearer {server.token}":
                 return problem(401, "unauthorised", "the bearer token is missing or wrong")
             if request.method == "POST":
-                server.asked.append((request.url.path, json.loads(await request.body())))
+                body = json.loads(await request.body())
+                if body.pop("model", server.name) != server.name:
+                    return problem(404, "unknown_model", "there is no such model", f"there is {server.name}")
+                server.asked.append((request.url.path, body))
             if server.trouble:
                 return server.trouble.pop(0)
         return await go_on(request)
@@ -90,7 +94,7 @@ def build(server: ScriptedServer) -> FastAPI:
 
     @app.get("/v1/models")
     async def models() -> Any:
-        info = {"name": "scripted", "kind": "levt", "vocabulary": 999, "max_length": 128, "max_count": 8}
+        info = {"name": server.name, "kind": "levt", "vocabulary": 999, "max_length": 128, "max_count": 8}
         return {"models": [{**info, "by_pieces": False}], "limits": LIMITS}
 
     @app.post("/v1/translate")

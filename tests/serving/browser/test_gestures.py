@@ -240,6 +240,16 @@ def test_terms_and_bans(editor: Any, server: Any) -> None:
     assert editor.locator("#bans li span:first-child").all_text_contents() == ["Hund", "läuft"]
 
 
+def test_a_term_is_there_as_a_whole_word_however_it_is_spelt(editor: Any) -> None:
+    editor.translate("A dog runs.")
+    for term in ("Hun", "la\u0308uft", "Ein Hund", "Katze"):
+        editor.locator("#term").fill(term)
+        editor.press("Enter")
+    assert [text.removesuffix("×") for text in editor.locator("#terms li").all_text_contents()] == [
+        "Hun not yet", "la\u0308uft", "Ein Hund", "Katze not yet",
+    ]  # fmt: skip
+
+
 def test_the_leave_alone_dial(editor: Any, server: Any) -> None:
     editor.translate("A dog runs.")
     editor.locator("#follow").uncheck()
@@ -326,6 +336,7 @@ def test_sentences_in_lines_are_kept_apart_unless_there_is_a_draft_or_a_term(
     assert editor.evaluate("navigator.clipboard.readText()") == "Ein Hund läuft.\nEin Hund läuft."
     # What was written could not be brought back, and a term may belong to any of them.
     editor.locator("#join").click()
+    editor.locator("#sentences").wait_for(state="hidden")
     editor.locator("#translate").click()
     editor.locator("#status", has_text="iteration").wait_for()
     assert server.last("/v1/translate")["text"] == lines

@@ -42,6 +42,15 @@ def test_a_whole_session_without_a_mouse(editor: Any, server: Any) -> None:
     assert editor.locator("#help").is_hidden()
 
 
+def test_a_word_with_nothing_to_see_can_be_seen(editor: Any) -> None:
+    editor.give("A dog.", "Ein \u200b Hund.")
+    assert editor.words == ["Ein", "␣", "Hund", "."]
+    editor.locator(".word", has_text="␣").first.focus()
+    editor.press("Delete")
+    assert editor.focused == "space, crossed out"
+    assert editor.locator("#draft s").text_content() == "␣"
+
+
 def test_popover_by_arrow_keys(editor: Any) -> None:
     editor.translate("A dog runs.")
     editor.word("Hund").focus()

@@ -136,6 +136,30 @@ def test_typing_changes_only_what_was_typed(editor: Any, server: Any) -> None:
         assert [token for token, _, _ in now["tokens"]] == model.encode(case["text"])
 
 
+def test_words_are_cut_alike_in_a_text_and_in_its_pieces(real: Any) -> None:
+    """Whoever edits one word leaves all others who they are, with spaces that do not break and marks on marks."""
+    texts = [
+        "Etwa 10\xa0km, «\xa0ja\xa0»!",
+        "Das ist ❤️ gut.",
+        "Donau\xaddampf, O’Neills x_y 3.5\u202f%",
+        "Cafe\u0301 – 12a",
+    ]
+    found = real.evaluate(
+        """async (texts) => { const { documentOf, textOf } = await import('/document.js');
+             const { newToken } = await import('/trace.js');
+             const { differences } = await import('/typing.js');
+             const ask = async (text) => (await fetch('/v1/tokenize', { method: 'POST',
+               headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ text }) })).json();
+             return Promise.all(texts.map(async (text) => {
+               const { tokens, pieces } = await ask(text);
+               const doc = documentOf(tokens.map((token, i) => newToken(token, pieces[i])));
+               const texts = (...all) => differences(...all).map((place) => place.text);
+               return [texts(documentOf([]), text), texts(doc, `${textOf(doc)} so`)]; })); }""",
+        texts,
+    )
+    assert found == [[[text], ["so"]] for text in texts]
+
+
 def followed(editor: Any, draft: list[str], before: list[str], after: list[str], **marks: Any) -> Any:
     """What is crossed out of a draft and asked for in its gaps, as words."""
     return editor.evaluate(

@@ -69,6 +69,18 @@ def test_an_iteration_can_be_gone_on_from(editor: Any) -> None:
     assert editor.text == "Ein Hund läuft."
 
 
+def test_no_iteration_can_be_gone_on_from_while_the_model_goes_on(editor: Any, server: Any) -> None:
+    """What it writes in the end would take the place of what was chosen."""
+    editor.translate("A dog runs.")
+    server.pause = 30.0
+    editor.locator("#translate").click()
+    editor.locator("#take:disabled").wait_for()
+    editor.locator("#stop").click()
+    editor.rests()
+    editor.press("Alt+ArrowLeft")
+    assert editor.locator("#take").is_enabled()
+
+
 def test_confidence_is_a_line_and_a_word(editor: Any) -> None:
     editor.translate("A dog runs.")
     word = editor.word("läuft")

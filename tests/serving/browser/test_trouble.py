@@ -116,3 +116,17 @@ def test_a_token_is_asked_for(profile: Any, served: tuple[str, Any], server: Any
         editor.locator("#model", has_text="scripted").wait_for()
         editor.translate("A dog runs.")
         assert editor.text == "Ein Hund läuft."
+
+
+def test_a_token_that_no_server_has(profile: Any, served: tuple[str, Any], server: Any) -> None:
+    from browser.page_object import open_editor
+
+    server.token = "sesame"
+    for editor in open_editor(profile, served[0]):
+        editor.locator("#token").fill("öffne dich")
+        editor.press("Enter")
+        assert editor.evaluate("document.querySelector('#token').validity.patternMismatch")
+        assert editor.locator("#notice").is_hidden()
+        editor.locator("#token").fill(" sesame ")
+        editor.press("Enter")
+        editor.locator("#model", has_text="scripted").wait_for()

@@ -75,7 +75,8 @@ export class Api {
       response = await fetch(path, {
         method: body ? "POST" : "GET",
         headers,
-        body: body ? JSON.stringify(body) : undefined,
+        // Tokens are those of one model: another one would read something else in them.
+        body: body ? JSON.stringify({ model: this.model?.name, ...body }) : undefined,
         signal,
         credentials: "omit",
       });

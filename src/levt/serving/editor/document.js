@@ -64,6 +64,13 @@ export function replace(doc, { start, end }, found, { keep = true } = {}) {
   };
 }
 
+/** Documents in a row; what was asked for in their gaps holds. */
+export const inARow = (docs) =>
+  docs.reduce((row, { tokens, counts }) => ({
+    tokens: [...row.tokens, ...tokens],
+    counts: [...row.counts.slice(0, -1), row.counts.at(-1) ?? counts[0], ...counts.slice(1)],
+  }));
+
 /** The document after a result: the last frame of its trace, with the locks that the server carried over. */
 export function afterResult(result, tokens) {
   return documentOf(

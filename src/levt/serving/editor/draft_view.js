@@ -15,8 +15,14 @@ export function doubt(word) {
   return word.confidence < DOUBTFUL ? "doubtful" : "unsure";
 }
 
+/** The text of a word, or nothing where there is nothing to see. */
+function seen(text) {
+  const shown = visible(text);
+  return /[^\p{Cf}\p{Z}]/u.test(shown) ? shown : "";
+}
+
 function wordLabel(word) {
-  const said = [visible(word.text) || "space"];
+  const said = [seen(word.text) || "space"];
   if (word.locked) said.push("kept");
   if (word.drop) said.push("crossed out");
   if (word.fresh) said.push("new");
@@ -124,7 +130,7 @@ export class DraftView {
         onclick: open,
         ondblclick: () => this.edit(item, item.text),
       },
-      item.drop ? element("s", {}, visible(item.text)) : visible(item.text) || "␣",
+      item.drop ? element("s", {}, seen(item.text) || "␣") : seen(item.text) || "␣",
     );
   }
 

@@ -9,8 +9,8 @@ import { DraftView } from "./draft_view.js";
 import { FrameView } from "./frame_view.js";
 import { gapMenu, wordMenu } from "./menus.js";
 import { ModelTurn } from "./model_turn.js";
-import { complain, say, setUpNotices } from "./notices.js";
-import { joinPieces, setApart, startsWord, visible } from "./pieces.js";
+import { complain, say, settle, setUpNotices } from "./notices.js";
+import { joinPieces, setApart, stands, startsWord, visible } from "./pieces.js";
 import { Player } from "./player.js";
 import { closePopover, openPopover } from "./popover.js";
 import { recall, recallToken, remember, rememberToken } from "./remember.js";
@@ -19,7 +19,7 @@ import { setUpShortcuts, shortcutTable } from "./shortcuts.js";
 import { Sentences } from "./sentences.js";
 import { Session } from "./state.js";
 import { tokenDialog } from "./token_dialog.js";
-import { retype, withText } from "./typing.js";
+import { placeNow, retype, runsOf, spell, withText } from "./typing.js";
 
 const FOLLOW_AFTER = 900;
 const MOST_ASKED = 32;
@@ -41,6 +41,7 @@ const whole = byId("whole");
 const frameView = new FrameView(byId("frame"));
 const quoted = (text) => `“${text}”`;
 let writing = null;
+let filling = false;
 
 // ---- the draft ------------------------------------------------------------------------------------------
 
@@ -59,7 +60,12 @@ const draft = new DraftView(byId("draft"), {
   type(place, text, { pasted = false } = {}) {
     const first = pasted && session.now.doc.tokens.length === 0;
     const label = first ? "gave a draft" : text.trim() ? `wrote ${quoted(text.trim())}` : `deleted ${quoted(place.text)}`;
-    writing = write(withText(session.now.doc, place, text), label, { keep: !first });
+    const before = writing;
+    const put = async () => {
+      await before;
+      return write((doc) => withText(doc, placeNow(doc, place), text), label, { keep: !first, again: () => (writing = put()) });
+    };
+    writing = put();
   },
   open(item, anchor) {
     const find = (placeholders, signal) => findAlternatives(item, placeholders, signal);
@@ -89,17 +95,27 @@ async function findAlternatives({ start, end, space, text }, placeholders, signa
   return { current: answer.current, found: (whole.length ? whole : found).slice(0, SHOWN_ALTERNATIVES) };
 }
 
-/** Write the draft anew from a text; only what changed is looked up. */
-async function write(text, label, { keep = true } = {}) {
-  const before = session.now.doc;
+/** Write the draft anew; `read` gives the text for a document, and only what changed is looked up. */
+async function write(read, label, { keep = true, again }) {
   try {
-    const doc = await retype(before, text, (part, inside) => api.tokenize(part, inside), { keep });
-    if (doc !== before && session.now.doc === before) session.commit(label, { doc });
-    return true;
+    for (;;) {
+      const before = session.now.doc;
+      const doc = await retype(before, read(before), (part, inside) => api.tokenize(part, inside), { keep });
+      // Whoever is quick has kept another word meanwhile.
+      if (session.now.doc !== before) continue;
+      if (doc !== before) session.commit(label, { doc });
+      return true;
+    }
   } catch (error) {
-    complain(error, () => write(text, label, { keep }));
+    complain(error, again);
     return false;
   }
+}
+
+/** What is being typed into the draft is written down before anything else is done with it. */
+async function written() {
+  draft.input?.blur();
+  await writing;
 }
 
 function banWord(word) {
@@ -118,12 +134,13 @@ async function toggleWhole() {
     // A first draft is there to be improved; a correction of one is there to stay.
     const first = session.now.doc.tokens.length === 0;
     const label = first ? "gave a draft" : "edited the draft as text";
-    if (!(await write(whole.value, label, { keep: !first }))) return;
+    if (!(await write(() => whole.value, label, { keep: !first, again: toggleWhole }))) return;
   }
   whole.hidden = !open;
   byId("as-text").setAttribute("aria-pressed", String(open));
   byId("as-text").textContent = open ? "Done" : "Edit as text";
   render();
+  store();
   if (open) whole.focus();
   else draft.focus();
 }
@@ -163,41 +180,59 @@ async function run(action = null) {
   closePopover({ back: false });
   if (!whole.hidden) await toggleWhole();
   const back = byId("draft").contains(document.activeElement);
-  await writing;
+  await written();
   const wanted = action ?? (hasDraft() ? "continue" : "translate");
   // Line breaks would come into the draft, where nobody could see them; between sentences they are kept.
-  const lines = wanted === "translate" && !session.now.terms.length && apart().some(({ space }) => /[\n\r\u2028\u2029]/.test(space));
+  const lines = wanted === "translate" && apart().some(({ space }) => /[\n\r\u2028\u2029]/.test(space));
   if (lines) return oneByOne();
   await turn[wanted]();
   if (back) draft.focus();
 }
 
 /** The sentences of the source, where it can become a list of them: nothing that is there may be lost. */
-const apart = () => (hasDraft() || sentences.many || api.model?.by_pieces ? [] : sentencesOf(session.now.source));
+const apart = () =>
+  hasDraft() || session.now.terms.length || sentences.many || api.model?.by_pieces ? [] : sentencesOf(session.now.source);
 
 /** Every sentence by itself. */
 async function oneByOne() {
+  await written();
   const found = sentencesOf(session.now.source);
+  // The list takes the place of the source: what was written there meanwhile would be lost.
+  source.readOnly = true;
   const results = await turn.translateAll(found.map(({ text }) => text));
+  source.readOnly = false;
   if (!results.length) return;
   sentences.open(found, { bans: session.now.bans });
+  // To show each of them, and to remember all for each, would take long.
+  filling = true;
   results.forEach((result, i) => {
     sentences.go(i);
     turn.accept(found[i].text, result);
   });
   sentences.go(0);
+  filling = false;
+  session.amend({});
   const all = results.length === found.length;
   say(all ? `${found.length} sentences translated.` : `${results.length} of ${found.length} sentences translated; go to one of the others to translate it.`);
   draft.focus(0);
 }
 
-function goTo(i) {
-  if (turn.busy || !whole.hidden) return false;
+async function goTo(i) {
+  if (turn.busy || !whole.hidden) return;
   closePopover({ back: false });
   clearTimeout(following);
-  if (!sentences.go(i)) return false;
+  await written();
+  if (!sentences.go(i)) return;
+  // What failed there is not to be tried again here.
+  settle();
   say(`Sentence ${i + 1}.`);
-  return true;
+}
+
+async function join() {
+  if (turn.busy || !whole.hidden) return;
+  await written();
+  settle();
+  sentences.join();
 }
 
 const hasDraft = () => session.now.doc.tokens.length > 0 || session.now.doc.counts.some((count) => count !== null);
@@ -209,7 +244,7 @@ source.addEventListener("input", () => {
   session.amend({ source: source.value });
   clearTimeout(following);
   if (byId("follow").checked && hasDraft() && source.value.trim()) {
-    following = setTimeout(() => session.now.source !== session.now.synced && whole.hidden && run("continue"), FOLLOW_AFTER);
+    following = setTimeout(() => session.now.source !== session.now.synced && whole.hidden && !draft.input && run("continue"), FOLLOW_AFTER);
   }
 });
 
@@ -261,7 +296,7 @@ function render() {
     draft.render(now.doc, { fresh: old.size ? fresh : new Set() });
   }
   const text = textOf(now.doc);
-  showTerms(now.terms, (term) => text !== "" && !text.includes(term));
+  showTerms(now.terms, (term) => text !== "" && !stands(term, text));
   showBans(now.bans.map((ban) => ban.text));
   const stale = hasDraft() && now.source !== now.synced;
   byId("source-note").textContent = stale ? "The source has changed since the draft." : "";
@@ -272,8 +307,8 @@ function render() {
   byId("undo").disabled = still || !session.canUndo;
   byId("redo").disabled = still || !session.canRedo;
   byId("draft").inert = busy;
-  for (const id of ["translate", "continue", "step", "as-text"]) byId(id).disabled = busy;
-  const several = busy ? 0 : apart().length;
+  for (const id of ["translate", "continue", "step", "as-text", "take"]) byId(id).disabled = busy;
+  const several = still ? 0 : apart().length;
   byId("split").hidden = several < 2;
   byId("split").textContent = `Translate ${several} sentences one by one`;
   byId("continue").disabled ||= !hasDraft() && whole.hidden;
@@ -283,6 +318,7 @@ function render() {
 }
 
 session.onChange((what) => {
+  if (filling) return;
   if (!turn.busy || what === null) {
     const story = session.turns[session.now.turn]?.frames ?? [];
     if (player.frames !== story && !turn.busy) player.load(story);
@@ -291,17 +327,22 @@ session.onChange((what) => {
   render();
   if (what) say(what[0].toUpperCase() + what.slice(1) + ".", { seen: false });
   sentences.show(goTo);
-  remember({ sentences: sentences.kept, at: sentences.at });
+  store();
 });
 
-function move(direction) {
+const store = () => remember({ model: api.model, sentences: sentences.kept, at: sentences.at, whole: whole.hidden ? null : whole.value });
+whole.addEventListener("input", store);
+
+async function move(direction) {
   if (turn.busy || !whole.hidden) return;
   closePopover({ back: false });
+  await written();
   const label = session[direction]();
   if (label) say(`${direction === "undo" ? "Undone" : "Done again"}: ${label}.`);
 }
 
 async function copy() {
+  await written();
   const text = sentences.text();
   try {
     await navigator.clipboard.writeText(text);
@@ -311,12 +352,13 @@ async function copy() {
   }
 }
 
-function save(event) {
+async function save({ currentTarget: button }) {
+  await written();
   const pick = (text, note, act) =>
     element("button", { type: "button", className: "pick", onclick: () => (closePopover(), act()) }, element("strong", {}, text), element("span", { className: "faint" }, note));
   const model = api.model?.name ?? "";
   openPopover(
-    event.currentTarget,
+    button,
     "Save",
     element(
       "div",
@@ -339,7 +381,7 @@ click("continue", goOn);
 click("step", () => run("step"));
 click("stop", () => turn.stop());
 click("split", oneByOne);
-click("join", () => !turn.busy && whole.hidden && sentences.join());
+click("join", join);
 click("undo", () => move("undo"));
 click("redo", () => move("redo"));
 click("as-text", toggleWhole);
@@ -355,13 +397,13 @@ setUpShortcuts({
   goOn: () => void goOn(),
   step: () => void run("step"),
   stop: () => (turn.busy ? turn.stop() : false),
-  undo: () => move("undo"),
-  redo: () => move("redo"),
+  undo: () => void move("undo"),
+  redo: () => void move("redo"),
   toDraft: () => (player.seek(player.frames.length), draft.focus()),
   toSource: () => source.focus(),
   asText: () => void toggleWhole(),
-  sentenceBefore: () => goTo(sentences.at - 1),
-  sentenceAfter: () => goTo(sentences.at + 1),
+  sentenceBefore: () => void goTo(sentences.at - 1),
+  sentenceAfter: () => void goTo(sentences.at + 1),
   copy: () => void copy(),
   earlier: () => player.frames.length > 0 && player.seek(Math.max(player.position - 1, 0)),
   later: () => player.frames.length > 0 && player.seek(Math.min(player.position + 1, player.frames.length)),
@@ -380,14 +422,36 @@ function showLanguages(name) {
   });
 }
 
+/** Work with a model; what was written with another one is looked up anew in its vocabulary. */
+async function adopt(model) {
+  const before = api.model;
+  const known = before && (before.name !== model.name || before.vocabulary !== model.vocabulary) ? sentences.kept : [];
+  const read = known.map(({ now }) => runsOf(now.doc));
+  api.model = model;
+  setApart(model.by_pieces);
+  const tokenize = (text, inside) => api.tokenize(text, inside);
+  try {
+    for (const [i, { now }] of known.entries()) {
+      now.doc = await spell(read[i], tokenize);
+      now.bans = await Promise.all(now.bans.map(async ({ text }) => ({ text, tokens: (await tokenize(text)).tokens })));
+    }
+  } catch (error) {
+    api.model = before;
+    setApart(before.by_pieces);
+    throw error;
+  }
+  if (known.length) sentences.reopen(known, sentences.at);
+  else store();
+}
+
 async function meet() {
   try {
     const { models, limits } = await api.models();
-    [api.model, api.limits] = [models[0], limits];
+    await adopt(models[0]);
+    api.limits = limits;
     byId("model").textContent = models[0].name;
     showLanguages(models[0].name);
     byId("iterations").max = String(limits.iterations);
-    setApart(models[0].by_pieces);
     if (models[0].by_pieces) say("This model takes texts in pieces between spaces.");
   } catch (error) {
     complain(error, meet);
@@ -395,8 +459,21 @@ async function meet() {
 }
 
 const remembered = recall(["sentences", "at"]);
-if (remembered) sentences.reopen(remembered.sentences, remembered.at);
+if (remembered) {
+  api.model = remembered.model ?? null;
+  setApart(api.model?.by_pieces ?? false);
+  try {
+    sentences.reopen(remembered.sentences, remembered.at);
+  } catch {
+    // It is not ours, or of another version: then the page begins anew.
+    sentences.open([{ text: "", space: "" }]);
+  }
+}
 showDials();
 render();
 player.load([]);
+if (typeof remembered?.whole === "string") {
+  toggleWhole();
+  whole.value = remembered.whole;
+}
 meet();

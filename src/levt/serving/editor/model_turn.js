@@ -163,7 +163,8 @@ export class ModelTurn {
         say("Stopped; the draft is as it was.");
       } else {
         say("That did not work.");
-        complain(error, () => this.#turn(action, doc, send));
+        // The source or the draft may be another by then.
+        complain(error, () => (action === "re-sync" ? this.continue() : this[action]()));
       }
       return false;
     } finally {

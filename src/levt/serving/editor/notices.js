@@ -17,6 +17,7 @@ const KIND = {
   shutting_down: "The server is going down.",
   not_ready: "The model is still being loaded.",
   deadline_exceeded: "This took too long.",
+  unknown_model: "The server has another model now: reload this page to go on with it.",
   unauthorised: "The server did not accept the token.",
   internal: "Something went wrong on the server.",
 };

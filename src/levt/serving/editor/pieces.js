@@ -85,10 +85,21 @@ export function cutWords(pieces) {
   return words;
 }
 
-/** A text in the same units as `cutWords`, for comparing. */
+/** Whether a term stands in a text as a whole word or words, as the server looks for it. */
+export function stands(term, text) {
+  const wanted = term.normalize();
+  const inWord = (some) => /^[\p{L}\p{M}\p{N}]/u.test(some) && !SPACELESS.test(some);
+  const inside = (at) => at > 0 && inWord(Array.from(text.slice(0, at)).at(-1)) && inWord(text.slice(at));
+  for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + 1)) {
+    if (!inside(at) && !inside(at + wanted.length)) return true;
+  }
+  return false;
+}
+
+/** A text in the same units as `cutWords`, for comparing; a space that does not break is a mark, and stays. */
 export function cutText(text) {
   const unit =
-    /(\s*)([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{M}\p{N}_]+|[^\s\p{L}\p{M}\p{N}_]+)/gu;
+    /([^\S\xa0\u202f]*)([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{M}\p{N}_]+|(?:[^\s\p{L}\p{N}_]|[\xa0\u202f])+)/gu;
   return Array.from(text.trim().matchAll(unit), ([, space, word], i) => ({
     space: i === 0 || space !== "",
     text: word,

@@ -1,10 +1,14 @@
 // A text of several sentences, one session for each: a model that has learnt sentences does better one by one.
 // Knows sessions and the list of sentences on the page; no server.
 
-import { documentOf, textOf } from "./document.js";
+import { inARow, textOf } from "./document.js";
 import { byId, element } from "./dom.js";
 import { visible } from "./pieces.js";
 import { blank } from "./state.js";
+import { newToken } from "./trace.js";
+
+/** Tokens that were kept, under numbers that no other has. */
+const renumbered = (tokens) => tokens.map(({ id: _, ...token }) => newToken(token.token, token.piece, token));
 
 export class Sentences {
   #list = [{ space: "", saved: null }];
@@ -39,7 +43,10 @@ export class Sentences {
 
   /** Put sessions back that were kept. */
   reopen(list, at) {
-    this.#list = list.map(({ space, now }) => ({ space, saved: { ...blank(""), now } }));
+    this.#list = list.map(({ space, now }) => {
+      const doc = { ...now.doc, tokens: renumbered(now.doc.tokens) };
+      return { space, saved: { ...blank(""), now: { ...now, doc } } };
+    });
     this.at = at;
     this.session.restore(this.#list[at].saved);
   }
@@ -61,9 +68,11 @@ export class Sentences {
   join() {
     const { sessions } = this;
     const source = this.text(({ now }) => now.source);
-    const doc = documentOf(sessions.flatMap(({ now }) => now.doc.tokens));
-    const bans = sessions[0].now.bans;
-    this.open([{ text: source, space: "" }], { doc, bans, synced: source });
+    const synced = this.text(({ now }) => now.synced);
+    const doc = inARow(sessions.map(({ now }) => now.doc));
+    const terms = [...new Set(sessions.flatMap(({ now }) => now.terms))];
+    const bans = [...new Map(sessions.flatMap(({ now }) => now.bans.map((ban) => [ban.text, ban]))).values()];
+    this.open([{ text: source, space: "" }], { doc, terms, bans, synced });
   }
 
   /** Show the list; `choose(i)` hears which one was pressed. */

@@ -2,7 +2,7 @@
 // they are, with their locks. Knows no page.
 
 import { common } from "./diff.js";
-import { replace, textOf, wordsOf } from "./document.js";
+import { ask, crossWord, EMPTY, replace, textOf, wordsOf } from "./document.js";
 import { cutText } from "./pieces.js";
 
 /** The places of the document that differ from the text: [{start, end, text, inside}] in tokens, in order. */
@@ -40,6 +40,42 @@ export async function retype(doc, text, tokenize, { keep = true } = {}) {
     result = replace(result, place, found, { keep });
   }
   return result;
+}
+
+/** Words in a row of which the same is decided: [{words, locked, drop, asked}], with what is asked for before them. */
+export function runsOf(doc) {
+  const runs = [];
+  for (const word of wordsOf(doc)) {
+    const [last, asked] = [runs.at(-1), doc.counts[word.start]];
+    if (last && asked === null && last.locked === word.locked && last.drop === word.drop) last.words.push(word);
+    else runs.push({ words: [word], locked: word.locked, drop: word.drop, asked });
+  }
+  return [...runs, { words: [], locked: false, drop: false, asked: doc.counts.at(-1) }];
+}
+
+/** A document of such runs in the tokens of another model, whose `tokenize` this is. */
+export async function spell(runs, tokenize) {
+  let doc = EMPTY;
+  for (const { words, locked, drop, asked } of runs) {
+    const start = doc.tokens.length;
+    const text = words.map((word, i) => (i > 0 && word.space ? " " : "") + word.text).join("");
+    const found = text ? await tokenize(text, start > 0 && !words[0].space) : { tokens: [], pieces: [] };
+    doc = ask(replace(doc, { start, end: start }, found, { keep: locked }), start, asked);
+    if (drop) doc = crossWord(doc, { start, end: doc.tokens.length }, true);
+  }
+  return doc;
+}
+
+/** Where a word or a gap of an earlier document is now: tokens know who they are. */
+export function placeNow(doc, place) {
+  const at = (token) => doc.tokens.findIndex(({ id }) => id === token?.id);
+  if (place.kind === "gap") {
+    const after = at(place.after?.tokens[0]);
+    const start = after === -1 ? at(place.before?.tokens.at(-1)) + 1 : after;
+    return { start, end: start };
+  }
+  const start = at(place.tokens[0]);
+  return start === -1 ? place : { start, end: start + place.tokens.length };
 }
 
 /** The text of a document with something else in one place: instead of a word, or in a gap. */

@@ -1,0 +1,103 @@
+"""What a person types, and what failed, belongs where it was typed and where it failed, whatever is done next."""
+
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+
+def slowly(editor: Any) -> None:
+    """Let the server take its time."""
+    editor.evaluate(
+        """() => { const ask = window.fetch;
+             window.fetch = async (...all) => (await new Promise((go) => setTimeout(go, 300)), ask(...all)); }"""
+    )
+
+
+def two_sentences(editor: Any) -> None:
+    editor.locator("#source").fill("A dog runs. A cat sleeps.")
+    editor.locator("#split").click()
+    editor.locator("#status", has_text="2 sentences translated.").wait_for()
+
+
+def type_over(editor: Any, word: str, text: str) -> None:
+    editor.word(word).focus()
+    editor.keyboard.type(text)
+
+
+def fails_once(server: Any) -> None:
+    from browser.scripted_server import problem
+
+    server.trouble.append(problem(503, "queue_full", "64 texts are waiting", "try again"))
+
+
+def test_a_word_that_is_typed_stays_in_its_sentence(editor: Any) -> None:
+    two_sentences(editor)
+    slowly(editor)
+    type_over(editor, "Hund", "Dackel")
+    editor.press("Alt+PageDown")
+    editor.word("Katze").wait_for()
+    assert editor.text == "Ein Katze schläft."
+    editor.press("Alt+PageUp")
+    editor.locator(".word", has_text="Dackel").wait_for()
+    assert editor.text == "Ein Dackel läuft."
+
+
+def test_typing_and_doing_something_else_before_the_server_has_answered(editor: Any) -> None:
+    editor.translate("A dog runs.")
+    slowly(editor)
+    type_over(editor, "Hund", "Regenwurm")
+    editor.press("Enter", "ArrowRight", "ArrowRight", "Space")
+    type_over(editor, "Ein", "Der")
+    editor.press("Enter")
+    editor.locator(".word", has_text="Der").wait_for()
+    assert editor.text == "Der Regenwurm läuft."
+    assert editor.locator(".word.locked").all_text_contents() == ["Der", "Regenwurm", "läuft"]
+
+
+def test_typing_and_undo_copy_or_join_at_once(editor: Any) -> None:
+    two_sentences(editor)
+    slowly(editor)
+    type_over(editor, "Hund", "Dackel")
+    editor.press("Alt+c")
+    editor.locator("#status", has_text="Copied").wait_for()
+    assert editor.evaluate("navigator.clipboard.readText()") == "Ein Dackel läuft. Ein Katze schläft."
+    type_over(editor, "läuft", "rennt")
+    editor.locator("#undo").click()
+    editor.locator("#status", has_text="Undone: wrote “rennt”.").wait_for()
+    assert editor.text == "Ein Dackel läuft."
+    type_over(editor, "läuft", "rennt")
+    editor.locator("#join").click()
+    editor.locator("#sentences").wait_for(state="hidden")
+    assert editor.text == "Ein Dackel rennt. Ein Katze schläft."
+
+
+def test_trying_again_is_for_the_source_and_the_draft_as_they_are(editor: Any, server: Any) -> None:
+    fails_once(server)
+    editor.locator("#source").fill("A dog runs.")
+    editor.locator("#translate").click()
+    editor.locator("#notice").wait_for()
+    editor.locator("#source").fill("A cat runs.")
+    editor.locator("#notice-retry").click()
+    editor.word("Katze").wait_for()
+    assert editor.text == "Ein Katze läuft."
+    fails_once(server)
+    type_over(editor, "läuft", "rennt")
+    editor.press("Enter")
+    editor.locator("#notice").wait_for()
+    editor.word("Ein").focus()
+    editor.press("Space")
+    editor.locator("#notice-retry").click()
+    editor.word("rennt").wait_for()
+    assert editor.locator(".word.locked").all_text_contents() == ["Ein", "rennt"]
+
+
+def test_what_failed_in_one_sentence_is_not_tried_again_in_another(editor: Any, server: Any) -> None:
+    two_sentences(editor)
+    fails_once(server)
+    editor.locator("#continue").click()
+    editor.locator("#notice").wait_for()
+    editor.press("Alt+PageDown")
+    editor.locator("#notice").wait_for(state="hidden")
+    assert editor.text == "Ein Katze schläft."
