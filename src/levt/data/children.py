@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing import parent_process
 
@@ -34,10 +34,16 @@ def starting() -> Iterator[None]:
 
 def helps() -> None:
     """To be called first in a process that helps: Ctrl-C ends it at once, and so does the end of its parent."""
-    signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+    at_ctrl_c(lambda: os._exit(INTERRUPTED))
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_die_with_the_parent, daemon=True).start()
+
+
+def at_ctrl_c(do: Callable[[], object]) -> None:
+    """What Ctrl-C does from now on; nothing where it is ignored, as by whatever a script runs in the background."""
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, lambda *_: do())
 
 
 def mourn() -> None:

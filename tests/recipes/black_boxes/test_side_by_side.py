@@ -16,7 +16,7 @@ from levt.recipes.black_boxes import BlackBox, NoAnswer, open_black_box
 from levt.recipes.black_boxes.side_by_side import translated
 
 CHUNKS = [["a", "b"], ["c"]]
-SLOW = "command:read line; case $line in slow) touch began; sleep 60;; esac; echo $line"
+SLOW = "command:read line; case $line in slow) touch began; sleep $(cat long);; esac; echo $line"
 
 
 class Dies:
@@ -59,13 +59,19 @@ def test_one_that_dies_is_told() -> None:
 
 
 def test_one_that_dies_of_ctrl_c_is_no_trouble_of_its_own() -> None:
-    with pytest.raises(KeyboardInterrupt):
-        list(translated(CHUNKS[1:], dies_first, 2))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            list(translated(CHUNKS[1:], dies_first, 2))
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="no groups of processes on this system")
-def test_ctrl_c_ends_all_of_them(tmp_path: Path) -> None:
-    code = "from levt.cli import main; main()"
+@pytest.mark.parametrize("heard", [True, False])
+def test_ctrl_c_ends_all_of_them_or_none(tmp_path: Path, heard: bool) -> None:
+    handler = "default_int_handler" if heard else "SIG_IGN"
+    code = f"import signal; signal.signal(signal.SIGINT, signal.{handler}); from levt.cli import main; main()"
     command = [
         sys.executable,
         "-c",
@@ -82,6 +88,7 @@ def test_ctrl_c_ends_all_of_them(tmp_path: Path) -> None:
         command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         start_new_session=True,
     )  # fmt: skip
+    (tmp_path / "long").write_text("60" if heard else "1")
     try:
         assert running.stdin is not None
         running.stdin.write(b"quick\nslow\n")
@@ -91,11 +98,15 @@ def test_ctrl_c_ends_all_of_them(tmp_path: Path) -> None:
             assert running.poll() is None
             time.sleep(0.05)
         os.killpg(running.pid, signal.SIGINT)
-        _, said = running.communicate(timeout=30)
+        answers, said = running.communicate(timeout=30)
     finally:
         if running.poll() is None:
             os.killpg(running.pid, signal.SIGKILL)
             running.communicate()
-    assert said.decode().strip().splitlines()[-1:] == ["interrupted"]
     assert "Traceback" not in said.decode()
-    assert running.returncode == 130
+    if heard:
+        assert said.decode().strip().splitlines()[-1:] == ["interrupted"]
+        assert running.returncode == 130
+    else:
+        assert answers == b"quick\nslow\n"
+        assert running.returncode == 0

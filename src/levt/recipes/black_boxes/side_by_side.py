@@ -2,14 +2,13 @@
 
 import multiprocessing
 import os
-import signal
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
-from levt.data.children import INTERRUPTED, helps, mourn, starting
+from levt.data.children import INTERRUPTED, at_ctrl_c, helps, mourn, starting
 from levt.recipes.black_boxes import BlackBox, NoAnswer
 
 Opener = Callable[[], BlackBox]
@@ -68,7 +67,7 @@ def _translate(lines: list[str]) -> list[str]:
         if _box is None:
             _box = _opener()
             # From now on there may be a command to be ended first.
-            signal.signal(signal.SIGINT, lambda *_: sys.exit(INTERRUPTED))
+            at_ctrl_c(lambda: sys.exit(INTERRUPTED))
         return _box.translate(lines)
     except SystemExit:  # the pool would take it for an answer, and give out the next lines
         os._exit(INTERRUPTED)
