@@ -31,13 +31,22 @@ def test_the_kernels_are_there() -> None:
 
 @pytest.mark.parametrize("kernel", ["short", "torch"])
 @pytest.mark.parametrize(
-    ("longest", "copies", "causal"), [(9, 1, True), (30, 2, False), (100, 1, True), (128, 3, False)]
+    ("longest", "copies", "causal"),
+    [
+        (9, 1, True),
+        (30, 2, False),
+        (100, 1, True),
+        (128, 3, False),
+        (129, 1, True),
+        (300, 1, True),
+        (300, 2, False),
+    ],
 )
 @pytest.mark.parametrize("head", [16, 64])
 def test_kernels_give_what_padding_gives(
     kernel: str, longest: int, copies: int, causal: bool, head: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(short_attention, "LONGEST", 0 if kernel == "torch" else 128)
+    monkeypatch.setattr(short_attention, "LONGEST", 0 if kernel == "torch" else longest)
     torch.manual_seed(longest)
     asked = torch.randint(0, longest + 1, (6 * copies,)).cuda()
     asked[0] = longest

@@ -73,7 +73,7 @@ def varlen_fits(q: Float[Tensor, "t h e"]) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class PackedPattern:
-    """Attention over flat sequences: our kernel for short ones, torch's, or padded rows where neither can.
+    """Attention over flat sequences: our kernels where most are short, torch's, or padded rows where neither can.
 
     On a CPU rows of about one length are padded together; there the host knows the lengths.
     """
@@ -95,7 +95,7 @@ class PackedPattern:
         """Look; the result is zero in the tail."""
         asked, seen = self.queries, self.keys
         lengths = (asked.offsets, seen.offsets, asked.longest, seen.longest)
-        if dropout == 0 and fits(q, seen.longest):
+        if dropout == 0 and fits(q, k, seen.rows):
             return asked.clean(
                 short_attention(q, k, v, asked.offsets, seen.offsets, seen.longest, self.causal)
             )

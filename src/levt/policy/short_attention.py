@@ -1,4 +1,4 @@
-"""Attention between short packed sequences, as an operator that autograd and the compiler know."""
+"""Attention between packed sequences, most of them short, as an operator that autograd and the compiler know."""
 
 from typing import Any
 
@@ -8,14 +8,13 @@ from torch import Tensor
 from levt.edits.kernels import HAVE_TRITON
 
 LONGEST = 128
-"""Rows with more keys than this go to the general kernel."""
+"""Where rows have more keys than this on average, the general kernel is as good."""
 
 
-def fits(q: Tensor, longest_k: int) -> bool:
-    """Whether the kernels can serve these queries and keys."""
-    e = q.shape[-1]
-    half = q.dtype in (torch.bfloat16, torch.float16)
-    return HAVE_TRITON and q.is_cuda and half and longest_k <= LONGEST and e in (16, 32, 64, 128)
+def fits(q: Tensor, k: Tensor, rows: int) -> bool:
+    """Whether the kernels can serve these queries and keys, and are the better ones."""
+    e, half = q.shape[-1], q.dtype in (torch.bfloat16, torch.float16)
+    return HAVE_TRITON and q.is_cuda and half and k.shape[0] <= LONGEST * rows and e in (16, 32, 64, 128)
 
 
 @torch.library.custom_op("levt::short_attention", mutates_args=())

@@ -11,6 +11,10 @@ import torch
 from torch import Tensor
 
 from levt.edits.kernels import kernel, tl
+from levt.policy import long_kernels
+
+WHOLE = 128
+"""Most keys of a row that one program holds at a time; rows with more are for ``long_kernels``."""
 
 
 @kernel
@@ -144,7 +148,8 @@ def sizes(longest_k: int) -> list[tuple[int, int]]:
 
     The longest row decides about the last size alone; most rows are much shorter.
     """
-    tops = [32, 64, 128]
+    longest_k = min(longest_k, WHOLE)
+    tops = [32, 64, WHOLE]
     tops = [top for top in tops if top < longest_k] + [next(top for top in tops if top >= longest_k)]
     return list(zip([-1, *tops], tops, strict=False))
 
@@ -166,6 +171,11 @@ def forward(
         forward_kernel[grid](
             q, k, v, out, q_offsets, k_offsets, *strides, q.shape[2] ** -0.5, causal, low, 64 if top == 64 else 32,
             top, q.shape[2],
+        )  # fmt: skip
+    if longest_k > WHOLE:
+        long_kernels.forward_kernel[grid](
+            q, k, v, out, q_offsets, k_offsets, *strides, q.shape[2] ** -0.5, causal, WHOLE, long_kernels.BLOCK,
+            q.shape[2],
         )  # fmt: skip
     return out
 
@@ -189,4 +199,9 @@ def backward(
             q, k, v, do, dq, dk, dv, q_offsets, k_offsets, *strides, q.shape[2] ** -0.5, causal, low,
             64 if top == 64 else 32, top, q.shape[2], num_warps=4 if top <= 64 else 8,
         )  # fmt: skip
+    if longest_k > WHOLE:
+        rest = (*strides, q.shape[2] ** -0.5, causal, WHOLE, long_kernels.BLOCK, q.shape[2])
+        log_sum, mean = (torch.empty(q.shape[:2], dtype=torch.float32, device=q.device) for _ in range(2))
+        long_kernels.query_kernel[grid](q, k, v, do, dq, log_sum, mean, q_offsets, k_offsets, *rest)
+        long_kernels.key_kernel[grid](q, k, v, do, dk, dv, log_sum, mean, q_offsets, k_offsets, *rest)
     return dq, dk, dv
