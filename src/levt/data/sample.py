@@ -1,4 +1,4 @@
-"""A uniform sample of a stream, bounded in number and in characters. Knows no file."""
+"""Some of many: a uniform sample of a stream, or places spread over a set. Knows no file."""
 
 from collections.abc import Iterable
 
@@ -37,3 +37,13 @@ def sample(
             weight -= sum(map(len, last))
             most = len(held)
     return held
+
+
+def spread(count: int, most: int) -> list[int]:
+    """At most ``most`` places of ``count``, over all of them: a set put together from several has its parts in it.
+
+    >>> spread(7, 3), spread(2, 3)
+    ([0, 2, 4], [0, 1])
+    """
+    taken = min(count, most)
+    return [place * count // taken for place in range(taken)]

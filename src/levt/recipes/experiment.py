@@ -14,6 +14,7 @@ from torch import nn
 from levt.data.mixture import Mixture
 from levt.data.pack import Packed
 from levt.data.prepare import check_corpus, load_tokenizers
+from levt.data.sample import spread
 from levt.data.store import Store
 from levt.engine.batching import Budget
 from levt.engine.model import Model
@@ -249,9 +250,7 @@ def validation(experiment: Experiment, tokenizers: Tokenizers) -> Validation | N
     if not folder.is_dir():
         return None
     store, chosen = Store.open(folder), metric(experiment.metric, tokenize=experiment.tokenize)
-    count = min(len(store), experiment.dev_limit)
-    # Spread over the whole set: where it was put together from several, each has its part.
-    rows = [i * len(store) // count for i in range(count)]
+    rows = spread(len(store), experiment.dev_limit)
     sources = as_input(tokenizers.source, [store.source(i).tolist() for i in rows])
     references = tokenizers.target.decode_batch([store.target(i).tolist() for i in rows])
     drafts = None

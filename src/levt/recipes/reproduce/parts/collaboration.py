@@ -36,6 +36,7 @@ def limits_step(
     return Step(
         label=f"{model.label}.limits",
         run=decode_limited,
+        version=2,
         inputs={"model": model, "corpus": corpus, "tuned": tuned},
         config={"limits": list(limits), "most": MOST, "metric": "bleu", "tokenize": task.tokenize},
         seconds=seconds,

@@ -98,6 +98,7 @@ QUICK = (
         },
         vocabulary=12_000,
         dropout=0.2,
+        student_dropout=0.1,
     ),
     Task(
         name="en-de",
@@ -136,6 +137,7 @@ QUICK = (
         limit=100_000,
         tokenize="ja-mecab",
         dropout=0.2,
+        student_dropout=0.1,
     ),
     Task(
         name="summarisation",

@@ -36,6 +36,7 @@ def time_step(
     return Step(
         label=label,
         run=time_systems,
+        version=2,
         inputs=inputs,
         config={
             "systems": {name: dict(settings) for name, (_, settings, _) in systems.items()},

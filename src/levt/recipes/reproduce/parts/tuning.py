@@ -86,6 +86,7 @@ def tune_step(
     return Step(
         label=f"{model.label}.penalty",
         run=tune_model,
+        version=2,
         inputs={"model": model, "corpus": corpus},
         config={
             "metric": task.selection,
