@@ -1,4 +1,4 @@
-"""The page that lists what was measured: every result of ``benchmarks/results``, and the cards of models."""
+"""The page that lists what was measured: results of benchmarks, cards of models, reproductions of the paper."""
 
 from pathlib import Path
 
