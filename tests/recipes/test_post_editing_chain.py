@@ -181,7 +181,7 @@ def test_larger_scales_are_whole_chains(name: str, scale: Any, tmp_path: Path) -
     assert ("ape-it-en-de" if scale == "quick" else "wmt17-ape-en-de") in ends
 
 
-def test_two_trainings_share_the_corpora(tmp_path: Path) -> None:
+def test_two_trainings_share_the_corpora() -> None:
     one, two = (reproduction("post-editing").goal(replace(SETTING, seeds=seeds)) for seeds in (1, 2))
     first, second = ({step.digest for step in chain(goal)} for goal in (one, two))
     assert len(second - first) > 5
