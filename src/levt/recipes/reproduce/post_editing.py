@@ -10,7 +10,8 @@ from levt.recipes.post_editing_judge import judged
 from levt.recipes.reproduce.framework.report import Cell, Report, Section, Table
 from levt.recipes.reproduce.framework.setting import Setting
 from levt.recipes.reproduce.framework.step import Job, Step
-from levt.recipes.reproduce.parts.post_editing_outputs import outputs_step, read_outputs
+from levt.recipes.reproduce.parts.decoding import read_outputs
+from levt.recipes.reproduce.parts.post_editing_outputs import outputs_step
 from levt.recipes.reproduce.parts.post_editing_systems import Chains
 from levt.recipes.reproduce.parts.post_editing_task import (
     PUBLISHED,
