@@ -36,7 +36,7 @@ lint: setup ## format check, lint, types, direction of imports
 test: lint ## everything a change must pass
 	$(BIN)/pytest -n 2
 
-bench: setup ## speed, beside the rivals, on this machine
+bench: setup ## speed of the oracle, beside its rivals, on this machine
 	$(BIN)/python benchmarks/oracle.py
 
 docs: setup ## build the documentation into site/, without network

@@ -28,9 +28,9 @@ def page() -> str:
         *(f"::: {_HOMES[name]}.{name}" for name in names),
         "::: levt.errors.LevtError",
         "Every other error that you can cause is a kind of it: see *Errors*.",
-        "# Not promised",
+        "## Not promised",
         "Used by the guides and examples; may change with any minor version.",
     ]
     for heading, modules in MORE.items():
         parts += [f"## {heading}", *(f"::: {module}" for module in modules)]
-    return "\n\n".join(parts).replace("\n\n# Not promised", "\n\n## Not promised") + "\n"
+    return "\n\n".join(parts) + "\n"

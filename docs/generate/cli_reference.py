@@ -47,7 +47,8 @@ def page() -> str:
         "# Command line",
         "Made from the help texts. Text goes through stdin and stdout, everything else to stderr. Exit status: 0 when "
         "all went well, 1 where a check found something wrong (`inspect`, `parity`), 2 for what you can put right, "
-        "130 after Ctrl-C; a training that is stopped writes a checkpoint first and ends with 0.",
+        "130 after Ctrl-C, 141 where the reader has gone; a training that is stopped writes a checkpoint first and "
+        "ends with 0.",
         "| verb | |\n|---|---|\n"
         + "\n".join(f"| [`levt {v}`](#levt-{v}) | {first_line(v)} |" for v in verbs()),
     ]

@@ -1,4 +1,4 @@
-"""The page that lists what was measured: every result of ``benchmarks/results``, and the cards of models."""
+"""The page that lists what was measured: results of benchmarks, cards of models, reproductions of the paper."""
 
 from pathlib import Path
 
@@ -20,8 +20,9 @@ def page(root: Path) -> str:
         rows.append(f"| [{title}]({path.relative_to(results).as_posix()}) | {where} | |")
     table = "\n".join(["| what | machine | when |", "|---|---|---|", *rows])
     return (
-        "# Results\n\nWhat `benchmarks/` and `levt reproduce` printed: command, versions, rivals in the same run, "
-        f"quality beside speed. Losses are published like wins.\n\n{table}\n"
+        "# Results\n\nWhat `benchmarks/` and `levt reproduce` printed: command, versions, rivals in the same "
+        "run (but the reference implementation, which was measured apart), quality beside speed. Losses are published "
+        f"like wins.\n\n{table}\n"
     )
 
 

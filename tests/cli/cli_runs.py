@@ -58,9 +58,10 @@ def toy(folder: Path) -> Path:
     return folder
 
 
-def start(folder: Path, *command: str, processes: int = 1) -> subprocess.Popen[str]:
+def start(folder: Path, *command: str, processes: int = 1, restarts: int = 0) -> subprocess.Popen[str]:
     """A command of levt in a process group of its own, with one thread; by torchrun if in several processes."""
-    torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
+    several = f"-m torch.distributed.run --standalone --nproc-per-node {processes} --max-restarts {restarts}"
+    torchrun = several.split()
     return subprocess.Popen(
         [sys.executable, *(torchrun if processes > 1 else []), "-m", "levt", *command],
         cwd=folder,

@@ -2,13 +2,11 @@
 
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
-from cli_runs import RECIPES, finish, toy
+from cli_runs import RECIPES, finish, start, toy
 from safetensors.torch import load_file
 from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
@@ -78,27 +76,7 @@ def test_the_same_with_torchrun_and_weights_in_parts(tmp_path: Path) -> None:
     folder = toy(tmp_path)
     (folder / "deadly.py").write_text(RECIPES + DEADLY, encoding="utf-8")
     settings = ["--training.sharding", "shard", "--training.max-steps", "12"]
-    torchrun = ["torch.distributed.run", "--standalone", "--nproc-per-node", "2", "--max-restarts", "2"]
-    killed = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            *torchrun,
-            "-m",
-            "levt",
-            "train",
-            "deadly.py:levt",
-            "--out",
-            "killed",
-            *settings,
-        ],
-        cwd=folder,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        start_new_session=True,
-        text=True,
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
+    killed = start(folder, "train", "deadly.py:levt", "--out", "killed", *settings, processes=2, restarts=2)
     together(trained, 2, folder, "toy.py:levt", "--out", "whole", *settings)
     said = finish(killed)
     assert f"exitcode: -{int(signal.SIGKILL)}" in said

@@ -1,6 +1,5 @@
 """``levt translate``, ``refine`` and ``show`` with a tiny model: one line out for every line in, whatever happens."""
 
-import io
 import json
 import os
 import signal
@@ -11,13 +10,14 @@ from pathlib import Path
 import pytest
 
 import levt
-from levt.cli import _lines, main
+from levt.cli import _lines
 from levt.cli._lines import windows
 from levt.edits.trace import Trace
 from levt.policy.card import Card
 from levt.policy.folder import Tokenizers, save_folder
 from levt.text.tokenizer import Tokenizer
 from tiny_models import LINES, network, save_tiny
+from typed_commands import Shell
 
 LINE_BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
@@ -25,25 +25,6 @@ LINE_BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(save_tiny(tmp_path_factory.mktemp("models") / "levt", seed=3))
-
-
-class Shell:
-    """Runs a command line with some bytes on stdin."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-        self.monkeypatch, self.captured = monkeypatch, capfdbinary
-
-    def __call__(self, stdin: bytes | str, *argv: str, status: int = 0) -> tuple[bytes, str]:
-        raw = stdin.encode() if isinstance(stdin, str) else stdin
-        self.monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw)))
-        if status:
-            with pytest.raises(SystemExit) as ended:
-                main(argv)
-            assert ended.value.code == status
-        else:
-            main(argv)
-        out, err = self.captured.readouterr()
-        return out, err.decode()
 
 
 @pytest.fixture

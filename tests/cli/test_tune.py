@@ -94,7 +94,7 @@ def test_a_larger_penalty_must_be_better_by_more_than_chance() -> None:
 
 def test_only_levt_has_such_a_penalty() -> None:
     with pytest.raises(ConfigError, match="no penalty"):
-        tune(Longer("autoregressive"), ["x"], ["y"], metric("bleu"))
+        tune(Longer("autoregressive"), ["x"], ["y"], metric("bleu"), grid=(0.0, 1.0))
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def test_wrong_meta(make_store, change: dict, problem: str) -> None:
         Store.open(store.folder)
 
 
-def test_no_store(make_store, tmp_path: Path) -> None:
+def test_no_store(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="not a store"):
         Store.open(tmp_path / "nothing")
     (tmp_path / "train").mkdir()

@@ -72,7 +72,7 @@ def verbs_and_flags(block: Block) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("page", pages(), ids=name)
-def test_what_is_not_run_names_verbs_and_flags_that_exist(page: Path, tools: str, tmp_path: Path) -> None:
+def test_what_is_not_run_names_verbs_and_flags_that_exist(page: Path) -> None:
     from generate.cli_reference import help_of
 
     for block in blocks(page):

@@ -17,7 +17,7 @@ from levt.cli import main
 from levt.data.preparation import Preparation
 from levt.data.prepare import prepare
 from levt.data.read import corpora
-from tiny_models import TOKENIZERS
+from tiny_models import TOKENIZERS, save_tiny
 from warm_processes import begin
 
 WORDS = ["dog", "cat", "snow", "stone", "runs", "sleeps", "over", "warm", "two", "the"]
@@ -36,6 +36,13 @@ def corpus(folder: Path, count: int = 60) -> Path:
     files = [write_lines(folder / f"corpus.{side}", count, seed) for seed, side in enumerate(("en", "de"))]
     prepare(folder / "corpus", {"train": corpora(files)}, Preparation(), tokenizer=TOKENIZERS.target)
     return folder / "corpus"
+
+
+def distillation(folder: Path, examples: int, shard: int) -> list[str]:
+    """A command that has a tiny teacher rewrite so many examples, some at a time; the name of the output is missing."""
+    teacher = save_tiny(folder / "teacher", "autoregressive", max_length=32)
+    settings = f"--shard {shard} --beam 1 --device cpu --out"
+    return ["distill", str(teacher), str(corpus(folder, examples)), *settings.split()]
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
-from fault_runs import contents, corpus, write_lines
+from fault_runs import contents, distillation, write_lines
 
 from levt.cli import main
 from tiny_models import save_tiny
@@ -31,12 +31,7 @@ def age(folder: Path, seconds: float) -> None:
 def test_a_jump_between_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], seconds: float
 ) -> None:
-    teacher, model = (
-        save_tiny(tmp_path / "teacher", "autoregressive", max_length=32),
-        save_tiny(tmp_path / "model", seed=3),
-    )
-    distill = ["distill", str(teacher), str(corpus(tmp_path, 8)), "--shard", "2", "--beam", "1", "--device", "cpu",
-               "--out"]  # fmt: skip
+    model, distill = save_tiny(tmp_path / "model", seed=3), distillation(tmp_path, 8, shard=2)
     translate = ["translate", "--model", str(model), "--input", str(write_lines(tmp_path / "big.txt", 8)),
                  "--shard-lines", "2", "--device", "cpu", "--max-iterations", "1", "--output"]  # fmt: skip
     main([*distill, str(tmp_path / "distilled")])

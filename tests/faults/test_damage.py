@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from fault_runs import contents, corpus, refused, write_lines
+from fault_runs import contents, corpus, distillation, refused, write_lines
 
 import levt
 from levt.cli import main
@@ -138,19 +138,7 @@ def test_shards(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     "an error that names the file; without it, it goes on",
 )
 def test_pieces(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    teacher = save_tiny(tmp_path / "teacher", "autoregressive", max_length=32)
-    call = [
-        "distill",
-        str(teacher),
-        str(corpus(tmp_path, 8)),
-        "--shard",
-        "2",
-        "--beam",
-        "1",
-        "--device",
-        "cpu",
-        "--out",
-    ]
+    call = distillation(tmp_path, 8, shard=2)
     main([*call, str(tmp_path / "whole")])
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("levt.recipes.distil.assemble", lambda *_: 1 / 0)

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from fault_runs import contents, corpus, mounted, refused, write_lines
+from fault_runs import contents, corpus, distillation, mounted, refused, write_lines
 
 from levt.cli import main
 from levt.data.store import Store
@@ -56,19 +56,7 @@ def test_full_for_translate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     "full disk", "distill", "an error that says so; finished pieces stay, and with room it goes on"
 )
 def test_full_for_distill(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    teacher = save_tiny(tmp_path / "teacher", "autoregressive", max_length=32)
-    call = [
-        "distill",
-        str(teacher),
-        str(corpus(tmp_path, 12)),
-        "--shard",
-        "1",
-        "--beam",
-        "1",
-        "--device",
-        "cpu",
-        "--out",
-    ]
+    call = distillation(tmp_path, 12, shard=1)
     main([*call, str(tmp_path / "whole")])
     with mounted(tmp_path / "disk", "-o", "size=400k") as disk:
         (disk / "ballast").write_bytes(bytes(370_000))

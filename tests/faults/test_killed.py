@@ -8,7 +8,7 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 import pytest
-from fault_runs import command, contents, corpus, kill, killed_at_random, write_lines
+from fault_runs import command, contents, distillation, kill, killed_at_random, write_lines
 
 import levt
 from levt.cli import main
@@ -86,19 +86,7 @@ def children() -> list[int]:
     "finished pieces are kept; run again, the corpus of an uninterrupted run",
 )
 def test_distill(tmp_path: Path) -> None:
-    teacher = save_tiny(tmp_path / "teacher", "autoregressive", max_length=32)
-    call = [
-        "distill",
-        str(teacher),
-        str(corpus(tmp_path, 30)),
-        "--shard",
-        "2",
-        "--beam",
-        "1",
-        "--device",
-        "cpu",
-        "--out",
-    ]
+    call = distillation(tmp_path, 30, shard=2)
     main([*call, str(tmp_path / "whole")])
     out, work = tmp_path / "out", tmp_path / "out.work"
     for at in (2, 6, 11):

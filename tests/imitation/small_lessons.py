@@ -112,5 +112,15 @@ def rows_of(flat: np.ndarray, lengths: np.ndarray, count: int) -> Rows:
     return [flat[end - length : end].tolist() for end, length in zip(ends[:count], lengths, strict=False)]
 
 
+def assert_same_gradients(model: nn.Module, loss: Tensor, wanted: Tensor) -> None:
+    """Both losses pull at every weight alike."""
+    found = []
+    for one in (loss, wanted):
+        model.zero_grad()
+        one.backward()
+        found.append(torch.cat([p.grad.flatten() for p in model.parameters()]))
+    torch.testing.assert_close(*found, rtol=1e-3, atol=1e-5)
+
+
 def tensors(lesson: Arrays) -> dict[str, Tensor]:
     return {name: torch.from_numpy(array) for name, array in lesson.items()}

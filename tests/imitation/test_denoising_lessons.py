@@ -6,7 +6,17 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from small_lessons import SMALL, VOCABULARY, network, ragged, rows_of, sentences, store_of, tensors
+from small_lessons import (
+    SMALL,
+    VOCABULARY,
+    assert_same_gradients,
+    network,
+    ragged,
+    rows_of,
+    sentences,
+    store_of,
+    tensors,
+)
 
 from levt.data.pack import Packed as Budget
 from levt.errors import ConfigError
@@ -124,13 +134,7 @@ def test_equals_the_obvious(name: str, iterations: int, lessons: Any) -> None:
     torch.testing.assert_close(sums, wanted.detach(), rtol=1e-4, atol=1e-4)
     mean = (wanted * torch.tensor([1.0, 1.0, 0.3]) / torch.from_numpy(counted)).sum()
     torch.testing.assert_close(loss, mean, rtol=1e-4, atol=1e-4)
-    model.zero_grad()
-    loss.backward()
-    found = [p.grad.clone() for p in model.parameters()]
-    model.zero_grad()
-    mean.backward()
-    for one, parameter in zip(found, model.parameters(), strict=True):
-        torch.testing.assert_close(one, parameter.grad, rtol=1e-3, atol=1e-5)
+    assert_same_gradients(model, loss, mean)
 
 
 def test_random_tokens_are_tokens(lessons: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from small_lessons import SMALL, network, ragged, rows_of, sentences, store_of, tensors
+from small_lessons import SMALL, assert_same_gradients, network, ragged, rows_of, sentences, store_of, tensors
 
 from levt.data.pack import Packed as Budget
 from levt.errors import ConfigError
@@ -94,13 +94,7 @@ def test_equals_the_obvious(config: MaskedConfig, lessons: Any) -> None:
     torch.testing.assert_close(sums, torch.stack([token, length]).detach(), rtol=1e-4, atol=1e-4)
     wanted = token / int(counted[0]) + 0.3 * length / len(rows)
     torch.testing.assert_close(loss, wanted, rtol=1e-4, atol=1e-4)
-    model.zero_grad()
-    loss.backward()
-    found = [p.grad.clone() for p in model.parameters()]
-    model.zero_grad()
-    wanted.backward()
-    for one, parameter in zip(found, model.parameters(), strict=True):
-        torch.testing.assert_close(one, parameter.grad, rtol=1e-3, atol=1e-5)
+    assert_same_gradients(model, loss, wanted)
 
 
 def test_masks_always_fit(lessons: Any) -> None:

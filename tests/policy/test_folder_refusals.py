@@ -32,15 +32,6 @@ def test_every_flipped_bit_is_found(folder: Path) -> None:
     load_folder(folder)
 
 
-def test_without_verifying_a_flipped_bit_of_a_weight_passes(folder: Path) -> None:
-    data = bytearray((folder / "model.safetensors").read_bytes())
-    before = load_folder(folder).model.state_dict()
-    data[-1] ^= 1
-    (folder / "model.safetensors").write_bytes(data)
-    after = load_folder(folder, verify=False).model.state_dict()
-    assert not all(torch.equal(before[name], after[name]) for name in before)
-
-
 def test_all_problems_are_named_together(folder: Path) -> None:
     def change(tensors: dict[str, Tensor]) -> None:
         del tensors["delete_head"]

@@ -1,3 +1,5 @@
+"""Layouts: attention over packed rows is attention row by row, and what lies in the tail reaches nobody."""
+
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st

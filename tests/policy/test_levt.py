@@ -1,3 +1,5 @@
+"""The network of LevT: packed equals padded, batch mates change nothing, towers and exits do what they are to."""
+
 from collections import Counter
 from typing import Any
 

@@ -1,3 +1,5 @@
+"""Configurations of networks: JSON and back, read strictly, every problem named."""
+
 from typing import Any
 
 import pytest

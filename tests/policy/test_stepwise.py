@@ -1,3 +1,5 @@
+"""The siblings that write from left to right: step by step is the whole pass, and nobody sees the future."""
+
 from dataclasses import replace
 from typing import Any
 

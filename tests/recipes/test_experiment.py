@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from toy_corpus import WORDS, toy_corpus, toy_experiment, toy_model
+from toy_corpus import toy_corpus, toy_experiment, toy_model
 
 import levt
 from levt.errors import ConfigError, ModelError
@@ -16,6 +16,7 @@ from levt.policy.folder import load_folder
 from levt.recipes import experiment as module
 from levt.recipes.beginning import loaded
 from levt.recipes.experiment import Experiment, as_json, finished, run
+from levt.recipes.reproduce.parts.toy import WORDS
 from levt.text.tokenizer import Tokenizer
 from levt.training.checkpoint import checkpoints
 from levt.training.log import read_log

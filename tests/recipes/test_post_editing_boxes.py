@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from levt.recipes.post_editing_triples import files, of_rows, read
-from levt.recipes.reproduce.framework.runner import run_chain
+from levt.recipes.reproduce.framework.runner import Watch, run_chain
 from levt.recipes.reproduce.framework.setting import Setting
-from levt.recipes.reproduce.framework.step import Job, Step
+from levt.recipes.reproduce.framework.step import Job
 from levt.recipes.reproduce.framework.workplace import Workplace
 from levt.recipes.reproduce.parts.post_editing_pairs import write_lines, write_pairs
 from levt.recipes.reproduce.parts.post_editing_systems import Chains
@@ -17,20 +17,8 @@ from levt.recipes.reproduce.parts.post_editing_texts import write_extra
 from levt.recipes.synthesis import first_half
 
 
-class Silent:
+class Silent(Watch):
     """Hears nothing."""
-
-    def planned(self, steps: list[Step], done: int) -> None:
-        pass
-
-    def started(self, step: Step) -> None:
-        pass
-
-    def told(self, step: Step, text: str) -> None:
-        pass
-
-    def finished(self, step: Step, seconds: float) -> None:
-        pass
 
 
 @pytest.mark.parametrize("box", ["phrase", "recurrent"])

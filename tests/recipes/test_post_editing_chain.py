@@ -16,7 +16,7 @@ from levt.recipes.experiment import as_json, run, training_store
 from levt.recipes.post_editing_triples import files, read
 from levt.recipes.reproduce import names, reproduction
 from levt.recipes.reproduce.framework.publish import publish
-from levt.recipes.reproduce.framework.runner import run_chain
+from levt.recipes.reproduce.framework.runner import Watch, run_chain
 from levt.recipes.reproduce.framework.setting import Setting
 from levt.recipes.reproduce.framework.step import Step, chain, missing_files
 from levt.recipes.reproduce.framework.workplace import Workplace
@@ -29,20 +29,11 @@ NAMES = [name for name in names() if name.startswith("post-editing")]
 SETTING = Setting(scale="toy")
 
 
-class Silent:
-    """Counts the steps that are done."""
+class Silent(Watch):
+    """Notes the steps that are done."""
 
     def __init__(self) -> None:
         self.done: list[str] = []
-
-    def planned(self, steps: list[Step], done: int) -> None:
-        pass
-
-    def started(self, step: Step) -> None:
-        pass
-
-    def told(self, step: Step, text: str) -> None:
-        pass
 
     def finished(self, step: Step, seconds: float) -> None:
         self.done.append(step.label)
@@ -190,7 +181,7 @@ def test_larger_scales_are_whole_chains(name: str, scale: Any, tmp_path: Path) -
     assert ("ape-it-en-de" if scale == "quick" else "wmt17-ape-en-de") in ends
 
 
-def test_two_trainings_share_the_corpora(tmp_path: Path) -> None:
+def test_two_trainings_share_the_corpora() -> None:
     one, two = (reproduction("post-editing").goal(replace(SETTING, seeds=seeds)) for seeds in (1, 2))
     first, second = ({step.digest for step in chain(goal)} for goal in (one, two))
     assert len(second - first) > 5

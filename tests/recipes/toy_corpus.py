@@ -1,4 +1,4 @@
-"""A toy language to translate from, and experiments with networks that train in seconds."""
+"""Corpora of the toy language of reproductions, and experiments with networks that train in seconds."""
 
 import random
 from dataclasses import replace
@@ -10,28 +10,14 @@ from levt.data.prepare import prepare
 from levt.data.read import corpora
 from levt.policy.config import CONFIGS, RecurrentConfig
 from levt.recipes.experiment import UNKNOWN, AnyConfig, Experiment
+from levt.recipes.reproduce.parts.toy import sentence, target
 from levt.text.tokenizer import Tokenizer
 from levt.training.config import TrainingConfig
 
-WORDS = {
-    "the": "der", "a": "ein", "red": "rote", "old": "alte", "small": "kleine", "bird": "Vogel", "tree": "Baum",
-    "bear": "Bär", "sees": "sieht", "finds": "findet", "likes": "mag",
-}  # fmt: skip
 TINY: dict[str, Any] = {
     "source_vocabulary": UNKNOWN, "target_vocabulary": UNKNOWN, "width": 16, "hidden": 32, "heads": 2,
     "encoder_layers": 1, "decoder_layers": 1, "max_length": 64, "dropout": 0.1,
 }  # fmt: skip
-
-
-def sentence(rng: random.Random) -> str:
-    def phrase() -> list[str]:
-        return [
-            rng.choice(["the", "a"]),
-            rng.choice(["red", "old", "small"]),
-            rng.choice(["bird", "tree", "bear"]),
-        ]
-
-    return " ".join([*phrase(), rng.choice(["sees", "finds", "likes"]), *phrase()])
 
 
 def toy_corpus(
@@ -49,7 +35,7 @@ def toy_corpus(
     files: dict[str, list[Path]] = {}
     for split, count in (("train", train), ("dev", 6), ("test", 4)):
         sources = lines if lines and split == "train" else [sentence(rng) for _ in range(count)]
-        targets = [" ".join(WORDS.get(word, word) for word in line.split(" ")) for line in sources]
+        targets = [target(line, "translation") for line in sources]
         drafts = [" ".join(line.split(" ")[1:]) for line in targets]
         columns = (
             {"src": sources, "mt": drafts, "tgt": targets} if draft else {"src": sources, "tgt": targets}

@@ -1,3 +1,5 @@
+"""Canvases of a chosen length: the best lengths allowed, and a story that tells what was rewritten."""
+
 import pytest
 import torch
 from hypothesis import given, settings

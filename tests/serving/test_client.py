@@ -1,8 +1,6 @@
 """``levt translate --server``: the same lines as without, whatever the network does."""
 
-import io
 import json
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,36 +11,19 @@ from typing import Any
 import pytest
 from live import Live, serving
 
-from levt.cli import main
 from levt.errors import ConfigError, InputError, LevtError
 from levt.serving.batches import Batches, Item
 from levt.serving.client import Client, Patience
 from levt.serving.limits import Limits
 from tiny_models import LINES, save_tiny, tiny
+from typed_commands import Shell
 
 TEXTS = [*LINES, "", "  ", "Two\u2028cats\x85sleep.", *(f"Dog {i}." for i in range(14))]
 
 
-class Shell:
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-        self.monkeypatch, self.captured = monkeypatch, capfdbinary
-
-    def __call__(self, stdin: bytes | str, *argv: str, status: int = 0) -> tuple[bytes, str]:
-        raw = stdin.encode() if isinstance(stdin, str) else stdin
-        self.monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw)))
-        if status:
-            with pytest.raises(SystemExit) as ended:
-                main(["translate", *argv])
-            assert ended.value.code == status
-        else:
-            main(["translate", *argv])
-        out, err = self.captured.readouterr()
-        return out, err.decode()
-
-
 @pytest.fixture
 def shell(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Shell:
-    return Shell(monkeypatch, capfdbinary)
+    return Shell(monkeypatch, capfdbinary, "translate")
 
 
 @pytest.fixture(scope="module")

@@ -34,7 +34,7 @@ class Folders:
     """Cluster of Ray to use, for `--engine ray`: `auto` or HOST:PORT; by default RAY_ADDRESS, else this machine."""
 
 
-def runner(engine: str, folders: Folders, device: str | None) -> "tuple[str, Runner | None]":
+def runner(engine: str, folders: Folders, device: str | None) -> "tuple[str, Runner]":
     """What runs the model, and who does the work: `ray` is a cluster of Ray, `ray:NAME` one with that engine."""
     from levt.errors import ConfigError
     from levt.recipes.workers import Local
@@ -76,7 +76,7 @@ def answer_folders(
     folders: Folders,
     beside: Mapping[str, Path | None],
     *,
-    who: "Runner | None",
+    who: "Runner",
     json: bool,
 ) -> None:
     """Answer all shards, and say what came of it on stderr."""

@@ -115,19 +115,15 @@ def save_folder(
 
 
 def load_folder(
-    folder: str | Path,
-    device: torch.device | str = "cpu",
-    dtype: torch.dtype = torch.float32,
-    *,
-    verify: bool = True,
+    folder: str | Path, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32
 ) -> Loaded:
-    """Read a model folder into a network in evaluation mode; ``verify`` compares checksums first.
+    """Read a model folder into a network in evaluation mode, if its checksums are right.
 
     Weights become ``dtype`` whatever they are stored as.
     """
     folder = Path(folder)
     config = open_folder(folder)
-    model, tokenizers, problems = read_folder(folder, config, damaged_files(folder, config, verify=verify))
+    model, tokenizers, problems = read_folder(folder, config, damaged_files(folder, config, verify=True))
     hint = DAMAGED
     if has_graphs_only(folder):
         hint = "run it with `--engine onnx` or `--engine onnx-int8`, or take the folder that it was made from"

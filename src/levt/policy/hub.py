@@ -22,10 +22,10 @@ def bundled() -> list[str]:
     return sorted(path.name for path in BUNDLED.iterdir() if path.is_dir()) if BUNDLED.is_dir() else []
 
 
-def resolve(name: str | Path, *, revision: str | None = None) -> Path:
+def resolve(name: str | Path) -> Path:
     """The folder of a model: a bundled name, a folder, or an id of the hub (user/name), in this order.
 
-    A ``Path`` and ``./name`` are always folders. ``revision`` is a branch, tag or commit of the hub.
+    A ``Path`` and ``./name`` are always folders.
     """
     if isinstance(name, str) and name in bundled():
         return BUNDLED / name
@@ -43,7 +43,7 @@ def resolve(name: str | Path, *, revision: str | None = None) -> Path:
         hint = f"a path is a folder; a bundled model ({known}) and an id of the hub are text"
         raise ModelError(f"there is no folder {name}", hint=hint)
     if HUB_ID.fullmatch(name):
-        return download(name, revision=revision)
+        return download(name)
     near = difflib.get_close_matches(name, names, n=1)
     none = "no model is bundled with this installation: `levt train` makes one; give its folder, RUN/best"
     known = f"bundled models: {', '.join(names)}" if names else none
@@ -53,12 +53,12 @@ def resolve(name: str | Path, *, revision: str | None = None) -> Path:
     )
 
 
-def download(repo_id: str, *, revision: str | None = None) -> Path:
+def download(repo_id: str) -> Path:
     """The folder of a model of the hub, in the hub's cache; downloaded where it is not there yet."""
     import huggingface_hub
 
     try:
-        return Path(huggingface_hub.snapshot_download(repo_id, revision=revision, allow_patterns=list(FILES)))
+        return Path(huggingface_hub.snapshot_download(repo_id, allow_patterns=list(FILES)))
     except Exception as error:  # its library passes on whatever its network layer raises
         raise ModelError(
             f"{repo_id} is not a folder here and could not be had from the hub: {_first_line(error)}",
@@ -112,7 +112,7 @@ def _hint(error: Exception) -> str:
     if "GatedRepoError" in names:
         return "the model asks for consent: accept its terms on its page, then log in with `hf auth login`"
     if "RevisionNotFoundError" in names:
-        return "the model is there, the revision is not: see its page for branches and tags"
+        return "the model is there, but not its branch main: see its page"
     if "RepositoryNotFoundError" in names:
         return "check the spelling; a private model needs `hf auth login`"
     if names & {"LocalEntryNotFoundError", "OfflineModeIsEnabled"}:

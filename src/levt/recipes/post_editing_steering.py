@@ -32,7 +32,7 @@ HANDS: dict[str, Hand] = {
 def timeouts(
     model: Model, triples: Triples, *, limits: Sequence[int] = LIMITS
 ) -> dict[str, dict[int, tuple[Score, ...]]]:
-    """The paper's last figure: BLEU and TER by kind of help and limit; empty drafts make it translation."""
+    """Figure 5 of the paper: BLEU and TER by kind of help and limit; empty drafts make it translation."""
     found: dict[str, dict[int, tuple[Score, ...]]] = {}
     for name, help in HELP.items():
         found[name] = {}

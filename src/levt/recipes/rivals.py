@@ -1,8 +1,8 @@
-"""The models that the paper compares itself with, on our blocks: MaskT, IT and the Insertion Transformer.
+"""LevT's rivals on our blocks: MaskT and IT, with which the paper compares itself, and the Insertion Transformer.
 
 Corpora, sizes and training are those of the LevT recipes, so that only the model differs. As with LevT, a student is
-the same recipe with a distilled corpus. The dev set is decoded with length beam 1, as the paper compares; MaskT's
-own authors use 5: levt translate --length-beam 5.
+the same recipe with a distilled corpus. The dev set is decoded with length beam 1, as the paper compares; `levt
+translate` takes 5 unless told otherwise, as MaskT's own authors do.
 """
 
 from pathlib import Path

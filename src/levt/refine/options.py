@@ -27,7 +27,7 @@ class Options:
     max_iterations: int = 10
     """Stop after this many iterations, whatever happens (the paper's timeout)."""
     empty_gap_penalty: float = 0.0
-    """γ of the paper, in [0, 3]: subtracted from the logit of opening no placeholder; larger is longer."""
+    """γ, which the paper takes from [0, 3]: subtracted from the logit of opening no placeholder; larger is longer."""
     min_edit: float = 0.0
     """From 0, rewrite freely, to 1, leave alone: an edit needs a probability above (1 + min_edit) / 2."""
     max_ratio: float = 2.0

@@ -1,6 +1,6 @@
 """Working with an oracle: a policy of which a person (or here, a reference) makes some decisions.
 
-The paper's last figure: at every iteration the oracle gives the deletions, or the deletions and the number of
+Figure 5 of the paper: at every iteration the oracle gives the deletions, or the deletions and the number of
 placeholders in every gap; the rest is the model's.
 """
 

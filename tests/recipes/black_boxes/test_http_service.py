@@ -81,6 +81,6 @@ def test_bad_addresses(url: str) -> None:
         open_black_box(url)
 
 
-def test_nobody_there(service: dict[str, Any]) -> None:
+def test_nobody_there() -> None:
     with pytest.raises(NoAnswer, match="cannot be reached"):
         open_black_box("http://127.0.0.1:9/").translate(["one"])

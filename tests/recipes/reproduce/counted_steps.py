@@ -7,7 +7,7 @@ from typing import Any
 
 from levt.errors import InputError
 from levt.recipes.reproduce.framework.report import Report, Section, Table
-from levt.recipes.reproduce.framework.runner import StepStopped
+from levt.recipes.reproduce.framework.runner import StepStopped, Watch
 from levt.recipes.reproduce.framework.step import Job, Step
 
 
@@ -60,20 +60,5 @@ def began(diary: Path) -> list[str]:
     return [line.split()[0] for line in lines if line.endswith("began")]
 
 
-class Quiet:
-    """A watch that remembers."""
-
-    def __init__(self) -> None:
-        self.finished_steps: list[str] = []
-
-    def planned(self, steps: list[Step], done: int) -> None:
-        self.done = done
-
-    def started(self, step: Step) -> None:
-        pass
-
-    def told(self, step: Step, text: str) -> None:
-        pass
-
-    def finished(self, step: Step, seconds: float) -> None:
-        self.finished_steps.append(step.label)
+class Quiet(Watch):
+    """Hears nothing."""

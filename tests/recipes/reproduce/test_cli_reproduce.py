@@ -124,7 +124,7 @@ def test_who_keeps_going_is_only_warned_of_a_missing_package(
 
 
 def test_every_model_is_trained_once_before_any_is_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So that pages of one seed can be made where the time is over before those of more."""
     from levt.recipes.reproduce.framework import runner

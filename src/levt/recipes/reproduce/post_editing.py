@@ -10,7 +10,8 @@ from levt.recipes.post_editing_judge import judged
 from levt.recipes.reproduce.framework.report import Cell, Report, Section, Table
 from levt.recipes.reproduce.framework.setting import Setting
 from levt.recipes.reproduce.framework.step import Job, Step
-from levt.recipes.reproduce.parts.post_editing_outputs import outputs_step, read_outputs
+from levt.recipes.reproduce.parts.decoding import read_outputs
+from levt.recipes.reproduce.parts.post_editing_outputs import outputs_step
 from levt.recipes.reproduce.parts.post_editing_systems import Chains
 from levt.recipes.reproduce.parts.post_editing_task import (
     PUBLISHED,
@@ -39,8 +40,8 @@ ABOUT = (
     "each real triple counts ten times. *Near* mixes in the same sources and targets with drafts of phrase-based "
     "systems that were trained on the other nine tenths of the triples; *trip* mixes in translation data whose "
     "targets went to the other language and back (phrase-based, as the paper's artificial triples were made); "
-    "*all* is both, *alone* neither. *Drafts* and *own* are *all* with more states that are drafts (0.8 of them, else "
-    "the paper's half), and in *own* insertion is also learnt after the model's own deletions."
+    "*all* is both, *alone* neither. *Drafts* and *own* are *all* with more states that are drafts (0.8 of them, "
+    "else half), and in *own* insertion is also learnt after the model's own deletions."
 )
 
 

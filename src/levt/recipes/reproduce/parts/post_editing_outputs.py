@@ -3,9 +3,7 @@
 For LevT also with the dial: ``min_edit`` and γ are calibrated on the dev set and the test set is edited once more.
 """
 
-import json
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from levt.engine.model import Model, load
@@ -13,13 +11,13 @@ from levt.engine.result import Result
 from levt.recipes.post_editing_dial import LEAVE_ALONE, Calibration, calibrate_model
 from levt.recipes.post_editing_triples import Triples
 from levt.recipes.reproduce.framework.step import Job, Step
+from levt.recipes.reproduce.parts.decoding import OUTPUTS
 from levt.recipes.reproduce.parts.post_editing_texts import HELD_OUT, triples_of
 from levt.recipes.reproduce.parts.post_editing_training import choice_of
 from levt.recipes.reproduce.parts.training import MODEL
 from levt.recipes.reproduce.parts.tuning import BUDGET
 from levt.recipes.shards import write_whole
 
-OUTPUTS = "outputs.json"
 VALUES = (0.0, 0.5, 0.8, 0.9, 0.96, 0.99)
 """Of the dial."""
 PENALTIES = (0.0, 1.0, 2.0)
@@ -85,9 +83,3 @@ def dialled(model: Model, triples: Triples, found: Calibration) -> list[str]:
         return triples.drafts
     settings = {"min_edit": found.min_edit, "empty_gap_penalty": found.empty_gap_penalty}
     return [result.text for result in refined(model, triples, **settings)]
-
-
-def read_outputs(folder: Path) -> dict[str, Any]:
-    """What such a step has left."""
-    known: dict[str, Any] = json.loads((folder / OUTPUTS).read_text("utf-8"))
-    return known

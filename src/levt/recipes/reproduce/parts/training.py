@@ -10,7 +10,7 @@ from levt.policy.card import Card
 from levt.policy.config import ModelConfig
 from levt.policy.folder import load_folder, save_folder
 from levt.policy.read_config import config_from_json
-from levt.recipes.experiment import UNKNOWN, Experiment, as_json, finished, run
+from levt.recipes.experiment import Experiment, as_json, finished, run
 from levt.recipes.reproduce.framework.runner import StepStopped
 from levt.recipes.reproduce.framework.setting import Setting
 from levt.recipes.reproduce.framework.step import Job, Step
@@ -19,6 +19,7 @@ from levt.recipes.reproduce.parts.prepare import CORPUS
 from levt.recipes.reproduce.parts.sizes import Size, size
 from levt.recipes.reproduce.parts.task import Task
 from levt.recipes.shards import write_whole
+from levt.recipes.sizes import OPEN
 from levt.recipes.teaching import TEACHING
 from levt.training.config import TrainingConfig
 
@@ -107,5 +108,4 @@ def experiment_of(job: Job) -> Experiment:
 
 def network(kind: str, fields: Mapping[str, Any]) -> ModelConfig:
     """A network by its kind and the fields that are not as they are by default."""
-    open_sizes = {"source_vocabulary": UNKNOWN, "target_vocabulary": UNKNOWN}
-    return config_from_json({"kind": kind, **open_sizes, **fields})
+    return config_from_json({"kind": kind, **OPEN, **fields})

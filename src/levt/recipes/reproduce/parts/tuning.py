@@ -22,7 +22,6 @@ from levt.recipes.reproduce.parts.texts import texts_of
 from levt.recipes.reproduce.parts.training import MODEL
 from levt.recipes.shards import write_whole
 
-GRID = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0)
 TUNED = "tuned.json"
 BUDGET = Budget(rows=256, tokens=16_384)
 LEVEL = 0.05
@@ -45,7 +44,7 @@ class Tuned:
 
 def tune(
     model: Model, sources: Sequence[str], references: Sequence[str], by: Metric, *,
-    grid: Sequence[float] = GRID, progress: Callable[[str], None] = lambda text: None, **settings: Any,
+    grid: Sequence[float], progress: Callable[[str], None] = lambda text: None, **settings: Any,
 ) -> Tuned:  # fmt: skip
     """Decode a dev set with each γ of the grid, other settings of the model as they are given."""
     if model.kind != "levt":
@@ -80,7 +79,7 @@ def tune(
 
 
 def tune_step(
-    task: Task, model: Step, corpus: Step, *, limit: int, grid: Sequence[float] = GRID, seconds: float
+    task: Task, model: Step, corpus: Step, *, limit: int, grid: Sequence[float], seconds: float
 ) -> Step:
     """Tune a model on the dev set of its corpus."""
     return Step(
