@@ -35,6 +35,7 @@ def chain(argv: Sequence[str]) -> None:
     from levt.cli._reading import read
     from levt.recipes import recipe
     from levt.recipes.chain import Chain, run_chain
+    from levt.recipes.passed_over import check_changes, check_distillation
 
     teacher, student = recipe(argv[0]), recipe(argv[1])
     default = Chain(
@@ -56,6 +57,13 @@ def chain(argv: Sequence[str]) -> None:
                     f"--{name}.{place} cannot be chosen: the chain decides where everything lies",
                     hint="--corpus and --out are for the whole chain",
                 )
+        check_changes(given, known, f"{name}.")
+    check_distillation(found.distillation, found.teacher.model.kind, "distillation.")
+    if found.student.repair not in (student.repair, (found.corpus,), ()):
+        raise ConfigError(
+            "--student.repair cannot be chosen: the student repairs the corpus of its teacher",
+            hint=f"--student.repair {found.corpus}, or leave it out",
+        )
 
     def say(text: str) -> None:
         if os.environ.get("RANK", "0") == "0":

@@ -28,6 +28,7 @@ def train(argv: Sequence[str]) -> None:
 
     from levt.cli._reading import read
     from levt.recipes.experiment import Experiment, run
+    from levt.recipes.passed_over import check_changes
 
     default, known = recipe(argv[0]), recipes()
     experiment = read(
@@ -37,6 +38,7 @@ def train(argv: Sequence[str]) -> None:
         default=default,
         description=inspect.getdoc(known[argv[0]]) if argv[0] in known else None,
     )
+    check_changes(experiment, default)
     standing = run(experiment)
     if os.environ.get("RANK", "0") == "0":  # one of several speaks
         where = experiment.out / "best"
