@@ -1,6 +1,7 @@
 """Every verb, given a bad file (missing, a folder, empty, no text) or a bad value: it says which, and what to do."""
 
 import io
+import shutil
 from pathlib import Path
 
 import pytest
@@ -175,6 +176,11 @@ VALUES = {
     "train toy/toy.py:levt --out new --beam 2": "--beam does nothing for a model of kind levt",
     "train toy/toy.py:levt --model.source-vocabulary 9 --model.target-vocabulary 9": "vocabulary cannot be chosen",
     "train toy/toy.py:levt --out new --metric chrf --tokenize char": "tokenize 'char' is heeded by none of chrf",
+    "train toy/toy.py:levt --corpus bare --out new --metric ter": "--metric is about the dev set, and bare has none",
+    "train toy/toy.py:levt --corpus bare --out new --training.patience 3": "--training.patience is about the dev set",
+    "train toy/toy.py:levt --corpus bare --out new --options.max-iterations 3": "max-iterations is about the dev set",
+    "chain toy/toy.py:ar toy/toy.py:levt --corpus bare --out new --student.dev-limit 9": "dev-limit is about the dev",
+    "train toy/toy.py:levt --corpus toy/corpus --out new --times 9": "--times weighs a corpus against others",
     "train multi30k-maskt --out new --options.min-edit 0.5": "--options.min-edit does nothing for a model of kind",
     "train multi30k-insertion --out new --beam 2": "--beam does nothing for a model of kind insertion",
     "chain toy/toy.py:ar toy/toy.py:levt --out new --student.beam 2": "--student.beam does nothing for a model of kind",
@@ -230,6 +236,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("folder", "toy"):
         (folder / name).mkdir()
     toy(folder / "toy")
+    shutil.copytree(folder / "toy" / "corpus", folder / "bare", ignore=shutil.ignore_patterns("dev"))
     save_tiny(folder / "levt")
     save_tiny(folder / "ar", "autoregressive")
     return folder

@@ -27,6 +27,7 @@ def chain(argv: Sequence[str]) -> None:
             "a chain needs two recipes, TEACHER and STUDENT, before its options",
             hint="`levt train --help` lists them, `levt chain --help` has an example",
         )
+    from dataclasses import replace
     from pathlib import Path
 
     import tyro
@@ -57,7 +58,7 @@ def chain(argv: Sequence[str]) -> None:
                     f"--{name}.{place} cannot be chosen: the chain decides where everything lies",
                     hint="--corpus and --out are for the whole chain",
                 )
-        check_changes(given, known, f"{name}.")
+        check_changes(replace(given, corpus=found.corpus), known, f"{name}.")
     check_distillation(found.distillation, found.teacher.model.kind, "distillation.")
     if found.student.repair not in (student.repair, (found.corpus,), ()):
         raise ConfigError(

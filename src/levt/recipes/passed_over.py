@@ -1,4 +1,7 @@
-"""Settings that somebody changed and that nothing would read, since the model is of another kind: refused by name."""
+"""Settings that somebody changed and that nothing would read are refused by name.
+
+The model may be of another kind, the corpus without a dev set, or alone where it is to be weighed against others.
+"""
 
 import dataclasses
 from collections.abc import Iterator, Mapping
@@ -11,12 +14,23 @@ from levt.recipes.experiment import Experiment, dev_settings
 from levt.refine.decoders import options_of
 from levt.refine.options import Options
 
+OF_THE_DEV_SET = (
+    "metric",
+    "tokenize",
+    "beam",
+    "dev_limit",
+    "training.patience",
+    "training.average",
+    "training.validate_every",
+)
+"""What says when and how models are judged, beside the options of their decoding."""
 VOCABULARIES = ("model.source_vocabulary", "model.target_vocabulary")
 
 
 def check_changes(changed: Experiment, recipe: Experiment, before: str = "") -> None:
     """Refuse what differs from a recipe and would do nothing; ``before`` stands before the names of its flags."""
     known, kind = dict(_dotted(dataclasses.asdict(recipe))), changed.model.kind
+    unjudged = changed.corpus.is_dir() and not (changed.corpus / "dev").is_dir()
     for name, value in _dotted(dataclasses.asdict(changed)):
         if name in known and value == known[name]:
             continue
@@ -29,6 +43,16 @@ def check_changes(changed: Experiment, recipe: Experiment, before: str = "") -> 
         if not _is_read(name, changed):
             raise ConfigError(
                 f"{flag} does nothing for a model of kind {kind}", hint=f"leave it out; {FLAGS}"
+            )
+        if unjudged and (name in OF_THE_DEV_SET or name.startswith("options.")):
+            raise ConfigError(
+                f"{flag} is about the dev set, and {changed.corpus} has none",
+                hint="leave it out, or `levt prepare --dev SOURCE TARGET`",
+            )
+        if name == "times" and not changed.more and not changed.repair:
+            raise ConfigError(
+                f"{flag} weighs a corpus against others, and there is one alone",
+                hint="leave it out, or --more FOLDER",
             )
     if changed.tokenize != recipe.tokenize:
         refuse_unheeded(changed.tokenize, (changed.metric,))
