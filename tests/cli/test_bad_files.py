@@ -89,6 +89,7 @@ OTHERS = {
     "convert fairseq no-text --dict two.en --out new": "no-text: not a readable checkpoint",
     "convert compact levt --out two.de": "two.de is a file, and a model is a folder",
     "evaluate --hypothesis two.en --reference empty.txt": "files must have as many lines as each other",
+    "blackbox train-phrase --train two.en two.de --dev empty.txt empty.txt --out new": "there is nothing to tune on",
     "bench levt --input empty.txt": "empty.txt is empty",
     "bench levt --reference two.de": "references are of an input",
     "prepare --train two.en two.de --tokenizer missing --out new": "missing cannot be read: No such file or directory",

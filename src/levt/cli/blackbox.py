@@ -37,7 +37,7 @@ def train_phrase(
     from itertools import islice
 
     from levt.data.aligned import aligned
-    from levt.errors import ConfigError, StoreError
+    from levt.errors import ConfigError, InputError, StoreError
     from levt.recipes.black_boxes.phrase.system import PhraseSystem, PhraseTraining
     from levt.refine.ranges import Range
 
@@ -51,6 +51,8 @@ def train_phrase(
         raise StoreError(f"{out} exists already", hint="remove it or choose another folder")
     settings = PhraseTraining(longest=longest, options=options, order=order)
     held = list(islice(aligned(*dev), 300 if tune_lines is None else tune_lines)) if dev is not None else []
+    if dev is not None and not held:
+        raise InputError(f"there is nothing to tune on: {dev[0]} is empty", hint="leave out --dev")
     pairs = list(islice(aligned(*train), limit))
     begun = time.perf_counter()
     print(f"{len(pairs):,} pairs: aligning and extracting", file=sys.stderr)
