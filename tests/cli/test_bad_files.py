@@ -204,6 +204,8 @@ VALUES = {
     "reproduce table-1 --scale toy --work kept --parallel 0 --dry-run": "parallel must be at least 1, got 0",
     "reproduce table-1 --scale toy --work kept --budget-minutes 0": "budget-minutes must be above 0, got 0",
     "reproduce table-1 --scale toy --work kept --budget-minutes nan": "budget-minutes must be above 0, got nan",
+    "reproduce --scale toy --work kept --tasks en-de table-1": "what to reproduce is not named\nhint: names come first",
+    "reproduce --scale toy --work kept --dry-run": "what to reproduce is not named",
     "reproduce table-1 --scale toy --work kept --pack-mib 3": "--pack-mib is for an archive",
     "reproduce table-1 --scale toy --work kept --pack new --pack-mib nan": "pack-mib must be between 0 and inf, ",
     "reproduce table-1 --scale toy --work kept --pack new --dry-run": "--pack writes an archive, which --dry-run does ",

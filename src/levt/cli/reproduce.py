@@ -61,14 +61,24 @@ def reproduce(
         pack_mib: Most MiB of corpora and models in that archive (60); those that cost least are made again.
         dry_run: Print the steps and how long each will take, and do nothing.
     """
+    from levt.errors import ConfigError, MissingExtra
     from levt.recipes.reproduce import names as known
     from levt.recipes.reproduce import reproduction
 
     if not names:
+        if (
+            tasks
+            or keep_going
+            or dry_run
+            or any(one is not None for one in (out, seeds, budget_minutes, pack))
+        ):
+            raise ConfigError(
+                "what to reproduce is not named",
+                hint="names come first, as in `levt reproduce table-1 --tasks en-de`; `levt reproduce` lists them",
+            )
         for name in known():
             print(f"{name:<22} {reproduction(name).title}")
         return
-    from levt.errors import ConfigError, MissingExtra
     from levt.recipes.reproduce.framework.packing import pack as write_pack
     from levt.recipes.reproduce.framework.publish import publish
     from levt.recipes.reproduce.framework.runner import check_means, run_chain
