@@ -75,7 +75,9 @@ def answer(
     loaded = open_model(model, engine=engine, device=device, dtype=dtype, batch_size=batch_size)
     judge = None
     if teacher is not None:
-        judge = open_model(teacher, engine="torch", device=device, dtype=dtype, batch_size=batch_size)
+        judge = open_model(
+            teacher, engine="torch", device=device, dtype=asked.teacher_dtype, batch_size=batch_size
+        )
     # A setting that cannot be is refused whether or not there is a line to use it for.
     taken(Options if loaded.kind == "levt" else options_of(loaded.kind), asked.settings, kind=loaded.kind)
     answers = Answers(asked, loaded, judge)
