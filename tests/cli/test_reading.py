@@ -10,7 +10,7 @@ from levt.cli import main
 REFUSED = {
     "translat": ("unknown verb 'translat'", "did you mean `levt translate`?"),
     "zzz": ("unknown verb 'zzz'", "`levt --help` lists them"),
-    "convert": ("levt convert: no kind is given", "`levt convert --help` lists them"),
+    "convert": ("levt convert: no kind is given; there are compact, fairseq, onnx", "`levt convert --help` lists them"),
     "convert compat model": ("levt convert: unknown kind 'compat'", "did you mean `levt convert compact`?"),
     "convert --out new": ("levt convert: unknown kind '--out'", "`levt convert --help` lists them"),
     "translate --modle levt": ("--modle", "did you mean --model? `levt translate --help` explains every option"),

@@ -93,7 +93,10 @@ def _dispatch_kind(verb: str, kinds: dict[str, Callable[..., Any]], rest: Sequen
             kinds, prog=f"levt {verb}", description=about, args=[kind], config=STYLE
         )
     what = f"unknown kind {kind!r}" if kind else "no kind is given"
-    raise LevtError(f"levt {verb}: {what}", hint=_nearest(kind, sorted(kinds), f"levt {verb} "))
+    raise LevtError(
+        f"levt {verb}: {what}; there are {', '.join(kinds)}",
+        hint=_nearest(kind, sorted(kinds), f"levt {verb} "),
+    )
 
 
 def _run(call: Callable[..., Any], args: Sequence[str], prog: str) -> None:
