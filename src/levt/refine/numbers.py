@@ -78,17 +78,19 @@ def misspelt(text: str, numbers: tuple[str, ...], draft: str = "") -> list[tuple
 
 
 def _clear(number: str, wrong: str) -> bool:
-    """Whether one number is meant by another: of telephone numbers only if their first halves are the same.
+    """Whether one number is meant by another; of telephone numbers, only if they begin alike.
 
-    The beginnings of these are written in many ways: +49 30 1234567, 0049301234567, 0301234567.
+    The beginnings of these are written in many ways: +49 30 1234567, 0049301234567, 0301234567. Where no digit is lost,
+    another one in the first half may be another area code.
 
     >>> _clear("0301234567", "030123467"), _clear("0301234567", "+49301234567"), _clear("0221", "221")
     (True, False, False)
     """
     if not any(map(_TELEPHONE.fullmatch, (number, wrong))):
         return True
-    half = (len(_digits(number)) + 1) // 2
-    return _digits(number)[:half] == _digits(wrong)[:half]
+    one, other = _digits(number), _digits(wrong)
+    first = (len(one) + 1) // 2 if len(one) == len(other) else 3
+    return one[:first] == other[:first]
 
 
 def _spelt(number: str, wrong: str) -> str:
