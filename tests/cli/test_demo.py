@@ -61,6 +61,21 @@ def test_it_shows_a_dozen_texts_and_says_how_well_it_did(
     assert (kept / "run" / "log.jsonl").read_bytes() == log, "the model was there already"
 
 
+@pytest.mark.parametrize("name", ["corpus", "run"])
+def test_a_folder_of_something_else_is_left_alone(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).mkdir()
+    with pytest.raises(SystemExit) as end:
+        main(["demo", "--steps", "2", "--out", str(tmp_path)])
+    assert end.value.code == 2
+    assert (
+        f"{tmp_path / name} comes from no demonstration\nhint: choose another folder"
+        in capsys.readouterr().err
+    )
+    assert list(tmp_path.rglob("*")) == [tmp_path / name]
+
+
 def test_without_a_folder_nothing_stays(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

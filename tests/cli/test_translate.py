@@ -252,3 +252,13 @@ def test_windows_put_lines_together_again() -> None:
         found = list(windows(lambda _, reader=reader: next(reader), 2))  # type: ignore[misc]
         assert [line for window in found for line in window] == [b"one", b"two", b"", b"three"]
         assert all(len(window) <= 2 for window in found)
+
+
+def test_a_teacher_is_no_model_of_bytes(shell: Shell, folder: str, tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    (tmp_path / "in.txt").write_text("A dog.\nTwo cats.\n", encoding="utf-8")
+    teacher = str(save_tiny(tmp_path / "teacher", "autoregressive"))
+    call = ["translate", "--model", folder, "--teacher", teacher, "--engine", "onnx-int8", "--dtype", "int8"]
+    out, _ = shell("A dog.\nTwo cats.\n", *call)
+    shell("", *call, "--input", str(tmp_path / "in.txt"), "--output", str(tmp_path / "out"))
+    assert (tmp_path / "out" / "in.txt").read_bytes() == out

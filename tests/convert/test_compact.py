@@ -35,11 +35,22 @@ def test_the_copy_is_smaller_whole_and_runs(
     assert len(old.translate(texts)) == 3
 
 
-def test_a_model_may_take_its_own_place(tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", ["model", "link", "model/../model"])
+def test_the_original_is_not_replaced(tmp_path: Path, place: str, capsys: pytest.CaptureFixture[str]) -> None:
     folder = save_tiny(tmp_path / "model")
-    copied = compact(folder, tmp_path / "small")
-    assert compact(folder, folder) == copied
-    assert copied.after < copied.before
+    (tmp_path / "link").symlink_to(folder)
+    before = (folder / "model.safetensors").read_bytes()
+    with pytest.raises(SystemExit):
+        main(["convert", "compact", str(folder), "--out", str(tmp_path / place)])
+    said = capsys.readouterr().err
+    assert "is the model itself, whose weights would be lost\nhint: choose another folder" in said
+    assert (folder / "model.safetensors").read_bytes() == before
+
+
+def test_a_copy_of_before_is_replaced(tmp_path: Path) -> None:
+    folder = save_tiny(tmp_path / "model")
+    halves = compact(folder, tmp_path / "small", "float16")
+    assert compact(folder, tmp_path / "small", "int8").after < halves.after < halves.before
 
 
 def test_it_replaces_no_stranger(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,7 @@ import levt
 from levt.cli import main
 from levt.data.one_line import one_line
 from levt.data.terms import terms_of
-from levt.errors import InputError, StoreError
+from levt.errors import ConfigError, InputError, StoreError
 from levt.recipes.answering import Answering
 from levt.recipes.line_shards import Answered, LineShards, answer_shards
 from levt.recipes.shard_formats.text import stretches
@@ -308,3 +308,19 @@ def test_processes_and_the_command_line(
             main(call)
         assert stop.value.code == 2
         assert message in capsys.readouterr().err
+
+
+def test_what_is_refused_before_its_first_shard_binds_nobody(
+    shards: Path, model: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    plan_of = plan([str(shards)], lines=3)
+    for settings in ({"beam": 3}, {"length_penalty": 2.0}):
+        with pytest.raises(ConfigError, match="unknown setting"):
+            answer_shards(Answering(verb="translate", model=model, settings=settings), plan_of, out)
+        assert not out.exists()
+    out.mkdir()
+    with pytest.raises(ConfigError, match="unknown setting"):
+        answer_shards(Answering(verb="translate", model=model, settings={"beam": 3}), plan_of, out)
+    assert list(out.iterdir()) == []
+    assert answer_shards(Answering(verb="translate", model=model), plan_of, out).before == 0

@@ -1,9 +1,14 @@
 """Long numbers of a source are put right in the finished text, and nothing else is."""
 
-import pytest
+import re
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from levt.edits.oracle_reference import lcs_table
 from levt.refine.loop import Outcome
-from levt.refine.numbers import numbers_of, respell
+from levt.refine.numbers import ALIKE, misspelt, numbers_of, respell
 from levt.refine.request import Request
 from levt.text.tokenizer import Tokenizer
 
@@ -61,6 +66,18 @@ def outcome(text: str, **more: object) -> Outcome:
         ("on 12.31.2021", ("31.12.2021",), "on 12.31.2021"),
         ("1,25 billion", ("1250",), "1,25 billion"),
         ("20.000 euros", ("20000.00",), "20.000 euros"),
+        # Telephone numbers may begin otherwise; what comes after that is put right.
+        ("+49 221 123456", ("0221", "123456"), "+49 221 123456"),
+        ("+49301234567", ("0301234567",), "+49301234567"),
+        ("+49 151 23456789", ("015123456789",), "+49 151 23456789"),
+        ("030 12345678", ("+493012345678",), "030 12345678"),
+        ("004930123456", ("+4930123456",), "004930123456"),
+        ("0401234567", ("0301234567",), "0401234567"),
+        ("02281234567", ("02211234567",), "02281234567"),
+        ("030123467", ("0301234567",), "0301234567"),
+        ("030133567", ("0301234567",), "0301234567"),
+        ("+4930123467", ("+49301234567",), "+49301234567"),
+        ("+5000 dogs", ("+5100",), "+5100 dogs"),
         # In other digits it is the same number; one that is misspelt is written in those of ours.
         ("a １２３４５ ١٢٣٤٥", ("12345", "12345"), "a １２３４５ ١٢٣٤٥"),
         ("a １２３４", ("12345",), "a 12345"),
@@ -75,6 +92,52 @@ def test_only_what_is_misspelt_is_put_right(text: str, numbers: tuple[str, ...],
 
 def test_numbers_of_a_source_in_any_digits() -> None:
     assert numbers_of("٢٠٢١: ١٢٣٤٥") == ("2021", "12345")
+
+
+def test_the_plus_of_a_telephone_number_is_seen() -> None:
+    assert numbers_of("+4930123456 or 2+3") == ("+4930123456", "2", "+3")
+
+
+def slow_misspelt(text: str, numbers: list[str]) -> list[tuple[tuple[int, int], str]]:
+    """One pair after the other, always the most alike of all that are left; for numbers of digits between spaces."""
+    spans = [run.span() for run in re.finditer(r"\d+", text)]
+    left = list(numbers)
+    for a, b in list(spans):
+        if text[a:b] in left:
+            left.remove(text[a:b])
+            spans.remove((a, b))
+
+    def likeness(place: tuple[int, int], number: str) -> float:
+        wrong = text[slice(*place)]
+        if 3 * min(len(wrong), len(number)) < 2 * max(len(wrong), len(number)):
+            return 0
+        table = lcs_table([*map(int, wrong)], [*map(int, number)])
+        return 2 * table[-1][-1] / (len(wrong) + len(number))
+
+    joined = text.replace(" ", "")
+    left = [
+        n for n in left
+        if len(n) >= 4
+        and (joined.count(n) <= numbers.count(n) - left.count(n) or any(n in text[a:b] for a, b in spans))
+    ]  # fmt: skip
+    found = []
+    while pairs := [(likeness(p, n), p, n) for p in spans for n in left]:
+        best, place, number = max(pairs)
+        if best <= ALIKE:
+            break
+        spans.remove(place)
+        left.remove(number)
+        found.append((place, number))
+    return sorted(found)
+
+
+NUMBERS = st.lists(st.text("1234", min_size=1, max_size=9), max_size=8)
+
+
+@given(NUMBERS, NUMBERS)
+def test_the_fast_version_finds_what_the_slow_one_does(numbers: list[str], others: list[str]) -> None:
+    text = " ".join(others)
+    assert misspelt(text, tuple(numbers)) == slow_misspelt(text, numbers)
 
 
 def test_numbers_partly_in_words_are_none() -> None:

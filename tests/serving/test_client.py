@@ -80,7 +80,11 @@ def test_what_is_for_the_server_to_decide(shell: Shell, live: Live) -> None:
         in shell("a\n", "--server", live.address, "--skip-broken", status=2)[1]
     )
     assert "--token-file is for a server" in shell("a\n", "--token-file", "token", status=2)[1]
-    assert "there is no model" in shell("a\n", "--server", live.address, "--model", "other", status=2)[1]
+    for other in ("other", "levt-en-de"):  # the default of others is none of a server
+        assert (
+            f"there is no model '{other}' here"
+            in shell("a\n", "--server", live.address, "--model", other, status=2)[1]
+        )
     assert "http://HOST:PORT" in shell("a\n", "--server", "ftp://here", status=2)[1]
     found = shell("a\n", "--server", live.address, "--max-iterations", "99", status=2)[1]
     assert "max_iterations must be at most 50" in found

@@ -173,6 +173,8 @@ def test_a_body_that_is_too_large_is_taken_in_before_it_is_refused(
         ([], ["a.example:80"], "without a port"),
         ([], ["https://a.example"], "without a port"),
         ([], ["[::1]"], "without a port"),
+        ([], ["a.example b.example"], "without a port"),
+        ([], [""], "without a port"),
     ],
 )
 def test_names_that_would_let_nobody_in(origins: list[str], hosts: list[str], names: str) -> None:

@@ -56,37 +56,67 @@ def dispatch(argv: Sequence[str]) -> None:
     if not argv or argv[0] in ("-h", "--help"):
         print(overview())
         return
-    if argv[0] == "help":  # `levt help train`, as elsewhere
-        return dispatch([*argv[1:2], "--help"])
+    if argv[0] == "help":  # `levt help convert onnx`, as elsewhere
+        return dispatch([*argv[1:], "--help"])
     if argv[0] == "--version":
         print(f"levt {__version__}")
         return
     verb, rest = argv[0], list(argv[1:])
     if verb not in verbs():
-        import difflib
-
-        near = difflib.get_close_matches(verb, verbs(), n=1)
-        hint = f"did you mean `levt {near[0]}`?" if near else "`levt --help` lists the verbs"
-        raise LevtError(f"unknown verb {verb!r}", hint=hint)
+        raise LevtError(f"unknown verb {verb!r}", hint=_nearest(verb, verbs(), "levt "))
     if verb in FILTERS and rest and os.path.isfile(rest[0]):
         raise LevtError(
             f"levt {verb} reads its lines from standard input",
             hint=" ".join(["levt", verb, *rest[1:], "<", rest[0]]),
         )
-    import tyro
-
-    from levt.cli._flags import STYLE
-
     found = load_verb(verb)
-    if getattr(importlib.import_module(f"{__name__}.{verb}"), "RAW", False) and not isinstance(found, dict):
+    if isinstance(found, dict):
+        _dispatch_kind(verb, found, rest)
+    elif getattr(importlib.import_module(f"{__name__}.{verb}"), "RAW", False):
         found(rest)
-    elif isinstance(found, dict):
+    else:
+        _run(found, rest, f"levt {verb}")
+
+
+def _dispatch_kind(verb: str, kinds: dict[str, Callable[..., Any]], rest: Sequence[str]) -> None:
+    """Run the kind of a verb that the arguments begin with, or explain them all."""
+    kind = rest[0] if rest else ""
+    if kind in kinds:
+        return _run(kinds[kind], rest[1:], f"levt {verb} {kind}")
+    if kind in ("-h", "--help"):
+        import tyro
+
+        from levt.cli._flags import STYLE
+
         about = getdoc(importlib.import_module(f"{__name__}.{verb}"))
         tyro.extras.subcommand_cli_from_dict(
-            found, prog=f"levt {verb}", description=about, args=rest, config=STYLE
+            kinds, prog=f"levt {verb}", description=about, args=[kind], config=STYLE
         )
-    else:
-        tyro.cli(found, prog=f"levt {verb}", args=rest, config=STYLE)
+    what = f"unknown kind {kind!r}" if kind else "no kind is given"
+    raise LevtError(
+        f"levt {verb}: {what}; there are {', '.join(kinds)}",
+        hint=_nearest(kind, sorted(kinds), f"levt {verb} "),
+    )
+
+
+def _run(call: Callable[..., Any], args: Sequence[str], prog: str) -> None:
+    """Read the arguments of a function, then run it."""
+    from levt.cli._flags import STYLE
+    from levt.cli._reading import bound, read
+
+    read(bound(call), args, prog=prog, config=STYLE)()
+
+
+def _nearest(name: str, known: Sequence[str], before: str) -> str:
+    """What somebody may have meant who gave a name that there is not.
+
+    >>> _nearest("trian", ["serve", "train"], "levt "), _nearest("", ["mix", "words"], "levt synthesize ")
+    ('did you mean `levt train`?', '`levt synthesize --help` lists them')
+    """
+    import difflib
+
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"did you mean `{before}{near[0]}`?" if near else f"`{before}--help` lists them"
 
 
 def main(argv: Sequence[str] | None = None) -> None:

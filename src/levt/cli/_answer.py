@@ -9,6 +9,14 @@ if TYPE_CHECKING:
     from levt.engine.result import Result
 
 
+def check_order(verb: str, *, ordered: bool, terms: Path | None, keep: tuple[str, ...]) -> None:
+    """Refuse to order what is not there: terms, and words that go over into a translation as terms."""
+    from levt.errors import ConfigError
+
+    if ordered and terms is None and not (verb == "translate" and keep):
+        raise ConfigError("--ordered is for terms, and there are none", hint="--terms FILE, or leave it out")
+
+
 def answer(
     verb: Literal["translate", "refine"],
     *,
@@ -38,6 +46,9 @@ def answer(
     from levt.refine.decoders import options_of
     from levt.refine.options import Options
 
+    if settings.get("n_best") is not None and not json:
+        raise ConfigError("--n-best is for the JSON: a line has room for one text", hint="add --json")
+    check_order(verb, ordered=ordered, terms=terms, keep=keep)
     sharded = wanted(engine, folders)
     engine, who = runner(engine, folders, device)
     asked = Answering(
@@ -64,7 +75,9 @@ def answer(
     loaded = open_model(model, engine=engine, device=device, dtype=dtype, batch_size=batch_size)
     judge = None
     if teacher is not None:
-        judge = open_model(teacher, engine="torch", device=device, dtype=dtype, batch_size=batch_size)
+        judge = open_model(
+            teacher, engine="torch", device=device, dtype=asked.teacher_dtype, batch_size=batch_size
+        )
     # A setting that cannot be is refused whether or not there is a line to use it for.
     taken(Options if loaded.kind == "levt" else options_of(loaded.kind), asked.settings, kind=loaded.kind)
     answers = Answers(asked, loaded, judge)

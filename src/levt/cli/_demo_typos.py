@@ -15,6 +15,9 @@ SHOWN = 12
 JUDGED = 200
 """Sentences shown, and sentences from which the share repaired is told."""
 
+TEXTS = ("train.draft", "train.target")
+"""What the model learns from; they lie beside its corpus."""
+
 INTRODUCTION = (
     "A Levenshtein Transformer learns to repair typing errors, from 20,000 sentences of a small grammar. It\n"
     "starts from random weights and takes about a minute on one core; nothing is downloaded."
@@ -63,6 +66,7 @@ def _learnt(folder: Path, steps: int | None) -> "Model":
 
     # Two threads wait for each other more than they help here, and much more where something else runs.
     torch.set_num_threads(1)
+    _refuse_strangers(folder)
     corpus = folder / "corpus"
     if not corpus.exists():
         typo_corpus(folder, dev=0)  # validation would need the extra `eval`; the demo has only the core
@@ -76,6 +80,15 @@ def _learnt(folder: Path, steps: int | None) -> "Model":
         if not finished(experiment):  # by Ctrl-C: half a lesson is nothing to show
             raise KeyboardInterrupt
     return load(folder / "run" / "best", device="cpu")
+
+
+def _refuse_strangers(folder: Path) -> None:
+    """Raise a StoreError where a folder has a corpus or a run that comes from no demonstration."""
+    from levt.errors import StoreError
+
+    if not all((folder / name).exists() for name in TEXTS):
+        for strange in filter(Path.exists, (folder / "corpus", folder / "run")):
+            raise StoreError(f"{strange} comes from no demonstration", hint="choose another folder for --out")
 
 
 def _unseen(count: int) -> tuple[list[str], list[str]]:

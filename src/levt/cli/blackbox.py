@@ -13,7 +13,7 @@ def train_phrase(
     train: tuple[Path, Path],
     out: Path,
     dev: Two = None,
-    tune_lines: int = 300,
+    tune_lines: Maybe[int] = None,
     longest: int = 5,
     options: int = 10,
     order: int = 3,
@@ -27,7 +27,7 @@ def train_phrase(
         train: SOURCE and TARGET, line by line; may end in .gz or .xz.
         out: New folder to write; it must not exist yet.
         dev: SOURCE and TARGET on which the weights are tuned; without them they stay as they come.
-        tune_lines: Lines of the dev set that are used, at most.
+        tune_lines: Lines of the dev set that are used, at most (300).
         longest: Words of the longest phrase.
         options: Translations kept for each source phrase.
         order: Words of the longest n-gram of the language model.
@@ -37,18 +37,22 @@ def train_phrase(
     from itertools import islice
 
     from levt.data.aligned import aligned
-    from levt.errors import ConfigError, StoreError
+    from levt.errors import ConfigError, InputError, StoreError
     from levt.recipes.black_boxes.phrase.system import PhraseSystem, PhraseTraining
     from levt.refine.ranges import Range
 
     for name, lines in (("tune-lines", tune_lines), ("limit", limit)):
         if lines is not None and (problem := Range(1, sys.maxsize).problem(lines, whole=True)):
             raise ConfigError(f"{name} {problem}", hint=f"leave out --{name}")
+    if tune_lines is not None and dev is None:
+        raise ConfigError("--tune-lines is for a dev set, which is not given", hint="--dev SOURCE TARGET")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         # Now rather than after the training.
         raise StoreError(f"{out} exists already", hint="remove it or choose another folder")
     settings = PhraseTraining(longest=longest, options=options, order=order)
-    held = list(islice(aligned(*dev), tune_lines)) if dev is not None else []
+    held = list(islice(aligned(*dev), 300 if tune_lines is None else tune_lines)) if dev is not None else []
+    if dev is not None and not held:
+        raise InputError(f"there is nothing to tune on: {dev[0]} is empty", hint="leave out --dev")
     pairs = list(islice(aligned(*train), limit))
     begun = time.perf_counter()
     print(f"{len(pairs):,} pairs: aligning and extracting", file=sys.stderr)
@@ -70,7 +74,7 @@ def translate(
     *,
     batch_size: int = 500,
     processes: int = 1,
-    timeout: float = 600.0,
+    timeout: Maybe[float] = None,
     beam: Maybe[int] = None,
 ) -> None:
     """Translate standard input, line by line, to standard output, by any black box.
@@ -81,7 +85,7 @@ def translate(
         spec: levt:FOLDER, phrase:FOLDER, command:COMMAND, or the address of a service (http://…).
         batch_size: Lines of one call.
         processes: How many black boxes work side by side.
-        timeout: Seconds for each call of a command or a service.
+        timeout: Seconds for each call of a command or a service (600).
         beam: Of a model folder that writes from left to right.
     """
     from collections.abc import Iterator

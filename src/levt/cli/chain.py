@@ -19,20 +19,24 @@ def chain(argv: Sequence[str]) -> None:
     """
     from levt.errors import ConfigError
 
-    if len(argv) < 2 or argv[0].startswith("-") or argv[1].startswith("-"):
+    if not argv or argv[0] in ("-h", "--help"):
         print((chain.__doc__ or "").replace("\n    ", "\n"))
-        if argv and argv[0] not in ("-h", "--help"):
-            raise ConfigError(
-                "a chain needs two recipes, TEACHER and STUDENT", hint="levt train --help lists them"
-            )
         return
+    if len(argv) < 2 or argv[0].startswith("-") or argv[1].startswith("-"):
+        raise ConfigError(
+            "a chain needs two recipes, TEACHER and STUDENT, before its options",
+            hint="`levt train --help` lists them, `levt chain --help` has an example",
+        )
+    from dataclasses import replace
     from pathlib import Path
 
     import tyro
 
     from levt.cli._progress import bar
+    from levt.cli._reading import read
     from levt.recipes import recipe
     from levt.recipes.chain import Chain, run_chain
+    from levt.recipes.passed_over import check_changes, check_distillation
 
     teacher, student = recipe(argv[0]), recipe(argv[1])
     default = Chain(
@@ -41,11 +45,11 @@ def chain(argv: Sequence[str]) -> None:
         teacher=teacher,
         student=student,
     )
-    found = tyro.cli(
+    found = read(
         tyro.conf.AvoidSubcommands[Chain],
-        default=default,
+        argv[2:],
         prog=f"levt chain {argv[0]} {argv[1]}",
-        args=list(argv[2:]),
+        default=default,
     )
     for name, given, known in (("teacher", found.teacher, teacher), ("student", found.student, student)):
         for place in ("corpus", "out"):
@@ -54,6 +58,13 @@ def chain(argv: Sequence[str]) -> None:
                     f"--{name}.{place} cannot be chosen: the chain decides where everything lies",
                     hint="--corpus and --out are for the whole chain",
                 )
+        check_changes(replace(given, corpus=found.corpus), known, f"{name}.")
+    check_distillation(found.distillation, found.teacher.model.kind, "distillation.")
+    if found.student.repair not in (student.repair, (found.corpus,), ()):
+        raise ConfigError(
+            "--student.repair cannot be chosen: the student repairs the corpus of its teacher",
+            hint=f"--student.repair {found.corpus}, or leave it out",
+        )
 
     def say(text: str) -> None:
         if os.environ.get("RANK", "0") == "0":

@@ -45,11 +45,14 @@ def distill(
 
     from levt.cli._progress import bar
     from levt.cli._shards import Folders, runner
+    from levt.policy.folder import open_folder
     from levt.policy.hub import resolve
     from levt.recipes.distil import distil
+    from levt.recipes.passed_over import check_distillation
 
     folders = Folders(processes=processes, ray_address=ray_address)
     engine, who = runner(engine, folders, device)
+    check_distillation(settings, open_folder(resolve(teacher)).model.kind)
     with bar("decoding", "sentences") as progress:
         found = distil(resolve(teacher), corpus, out, settings, engine=engine, runner=who, progress=progress)
     print(f"{out}: {found.examples:,} examples", file=sys.stderr)

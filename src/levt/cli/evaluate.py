@@ -6,7 +6,7 @@ from json import dumps
 from pathlib import Path
 
 from levt.cli._flags import Flag, Maybe
-from levt.errors import InputError
+from levt.errors import ConfigError, InputError
 from levt.evaluation.scorers import MetricName, Tokenize
 
 UTF_8 = "files hold text in UTF-8, one sentence per line; `iconv -t UTF-8` converts others"
@@ -40,9 +40,9 @@ def evaluate(
     draft: Maybe[Path] = None,
     terms: Maybe[Path] = None,
     metric: tuple[MetricName, ...] = ("bleu", "chrf", "ter"),
-    tokenize: Tokenize = "13a",
+    tokenize: Maybe[Tokenize] = None,
     confidence: Flag = False,
-    samples: int = 1000,
+    samples: Maybe[int] = None,
     json: Flag = False,
 ) -> None:
     """Score texts against references: BLEU, chrF, TER, ROUGE and counters, each with its signature.
@@ -59,9 +59,9 @@ def evaluate(
         draft: What they started from; adds it as a column of its own, and what became of it.
         terms: The terms each sentence should use, between tabs or semicolons; adds the share that was used.
         metric: What to compute.
-        tokenize: How BLEU finds words; char, zh and ja-mecab hold for TER and ROUGE too.
+        tokenize: How BLEU finds words (13a); char, zh and ja-mecab hold for TER and ROUGE too.
         confidence: Add 95 % intervals, and p-values against the first system (or the draft).
-        samples: How many random trials these come from.
+        samples: How many random trials these come from (1000).
         json: Print one JSON object per system instead of a table.
     """
     from rich.console import Console
@@ -69,8 +69,13 @@ def evaluate(
     from levt.data.terms import terms_of
     from levt.evaluation import metrics
     from levt.evaluation.report import report
+    from levt.evaluation.scorers import refuse_unheeded
     from levt.evaluation.table import cells, markdown, rich_table
 
+    if samples is not None and not confidence:
+        raise ConfigError("--samples is for --confidence, which is not asked for", hint="add --confidence")
+    # What became of drafts is told by TER.
+    refuse_unheeded(tokenize, (*metric, "ter") if metric and draft is not None else metric)
     wanted = [metrics.metric(name, tokenize=tokenize) for name in dict.fromkeys(metric)]
     paths = [path for path in (*hypothesis, *reference, source, draft, terms) if path is not None]
     if not hypothesis or not reference:
@@ -88,7 +93,7 @@ def evaluate(
         sources=None if source is None else files[source],
         drafts=None if draft is None else files[draft],
         terms=None if terms is None else [terms_of(line) for line in files[terms]],
-        samples=samples if confidence else None,
+        samples=(1000 if samples is None else samples) if confidence else None,
     )
     if json:
         for row in rows:

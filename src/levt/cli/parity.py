@@ -1,5 +1,6 @@
 """Compare a converted fairseq model with what fairseq itself computed."""
 
+import math
 import sys
 
 from levt.cli._flags import Folder
@@ -22,7 +23,11 @@ def parity(folder: Folder, *, tolerance: float = 1e-4) -> None:
     """
     from levt.convert.fairseq_parity import decoding
     from levt.convert.fairseq_parity import parity as compare
+    from levt.errors import ConfigError
+    from levt.refine.ranges import Range
 
+    if problem := Range(0, math.inf).problem(tolerance, whole=False):
+        raise ConfigError(f"tolerance {problem}", hint="1e-4 is the default")
     rows = compare(folder)
     print(f"{'head':<12} {'cases':>5} {'values':>9} {'largest difference':>19}")
     for row in rows:

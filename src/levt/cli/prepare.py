@@ -13,7 +13,7 @@ def prepare(
     test: Many[Path] = (),
     draft: Flag = False,
     layout: Literal["auto", "parallel", "tsv", "jsonl"] = "auto",
-    vocabulary: int = 8000,
+    vocabulary: Maybe[int] = None,
     separate: Flag = False,
     tokenizer: Maybe[Path] = None,
     source_tokenizer: Maybe[Path] = None,
@@ -24,7 +24,7 @@ def prepare(
     strict: Flag = False,
     skip_broken: Flag = False,
     drop_overlap: Flag = False,
-    sample: int = 400_000,
+    sample: Maybe[int] = None,
     processes: int = 1,
     json: Flag = False,
 ) -> None:
@@ -43,7 +43,7 @@ def prepare(
         test: Test data; kept whole.
         draft: Files come in threes, SOURCE DRAFT TARGET (tables show by themselves what they have).
         layout: What the files are; auto goes by their names.
-        vocabulary: Size of the vocabulary to learn, symbols and bytes included.
+        vocabulary: Size of the vocabulary to learn, symbols and bytes included (8000).
         separate: Learn a vocabulary for each side instead of a joint one.
         tokenizer: Use this tokenizer.json instead of learning one.
         source_tokenizer: Another tokenizer.json for the source.
@@ -54,7 +54,7 @@ def prepare(
         strict: Stop at training lines that are empty or too long instead of skipping them.
         skip_broken: Skip training lines that are not UTF-8 or lack columns instead of stopping.
         drop_overlap: Leave out training examples whose source is also in dev or test.
-        sample: Training examples from which the vocabulary is learnt, at most.
+        sample: Training examples from which the vocabulary is learnt, at most (400,000).
         processes: Processes that encode the training data; their number changes no byte of the result.
         json: Print the report as JSON on stdout.
     """
@@ -63,23 +63,35 @@ def prepare(
     from dataclasses import asdict
     from json import dumps
 
+    from levt.cli._model import given
     from levt.cli._progress import Stages
     from levt.data.preparation import Preparation
     from levt.data.prepare import SOURCE_TOKENIZER, TOKENIZER
     from levt.data.prepare import prepare as run
     from levt.data.read import corpora
+    from levt.errors import ConfigError
     from levt.text.normalise import Normalisation
     from levt.text.tokenizer import Tokenizer
 
+    learning = given(vocabulary=vocabulary, sample=sample)
+    if tokenizer is not None and learning:
+        raise ConfigError(
+            f"--{next(iter(learning))} is for learning a tokenizer, and one is given",
+            hint="leave it out, or --tokenizer",
+        )
+    if drop_overlap and not dev and not test:
+        raise ConfigError(
+            "--drop-overlap compares training with dev and test data, and there is none",
+            hint="--dev SOURCE TARGET, or leave it out",
+        )
     settings = Preparation(
-        vocabulary=vocabulary,
         separate=separate,
         normalisation=Normalisation(form=form, lowercase=lowercase, collapse_spaces=collapse_spaces),
         max_length=max_length,
         strict=strict,
         skip_broken=skip_broken,
         drop_overlap=drop_overlap,
-        sample=sample,
+        **learning,
     )
     kind = None if layout == "auto" else layout
     tests = corpora(test, layout=kind, draft=draft)
@@ -108,8 +120,12 @@ def prepare(
             print(f"  skipped {count:,}: {reason}", file=sys.stderr)
     for name in filter(lambda name: (out / name).exists(), (SOURCE_TOKENIZER, TOKENIZER)):
         size = Tokenizer.load(out / name).size
-        short = tokenizer is None and size < vocabulary
-        note = f"; {vocabulary:,} were asked for, but the text has no more that occur twice" if short else ""
+        short = tokenizer is None and size < settings.vocabulary
+        note = (
+            f"; {settings.vocabulary:,} were asked for, but the text has no more that occur twice"
+            if short
+            else ""
+        )
         print(f"{name}: {size:,} pieces{note}", file=sys.stderr)
     print(f"{out}: {seconds:.1f} s, peak memory {peak / 1e6:,.0f} MB", file=sys.stderr)
     if json:

@@ -33,7 +33,7 @@ def reproduce(
     parallel: int = 1,
     keep_going: Flag = False,
     pack: Maybe[Path] = None,
-    pack_mib: float = 60.0,
+    pack_mib: Maybe[float] = None,
     dry_run: Flag = False,
 ) -> None:
     """Reproduce tables and figures of the paper; without a name, list them.
@@ -58,17 +58,27 @@ def reproduce(
         parallel: Steps side by side, in processes of their own, and as many light ones (decoding, scoring) beside them.
         keep_going: Where a step fails or lacks a package, do the others first.
         pack: Only write what was found, and what the rest needs, to this archive (.tar.xz, .tar.gz) to go on elsewhere.
-        pack_mib: Most MiB of corpora and models in that archive; those that cost least are made again.
+        pack_mib: Most MiB of corpora and models in that archive (60); those that cost least are made again.
         dry_run: Print the steps and how long each will take, and do nothing.
     """
+    from levt.errors import ConfigError, MissingExtra
     from levt.recipes.reproduce import names as known
     from levt.recipes.reproduce import reproduction
 
     if not names:
+        if (
+            tasks
+            or keep_going
+            or dry_run
+            or any(one is not None for one in (out, seeds, budget_minutes, pack))
+        ):
+            raise ConfigError(
+                "what to reproduce is not named",
+                hint="names come first, as in `levt reproduce table-1 --tasks en-de`; `levt reproduce` lists them",
+            )
         for name in known():
             print(f"{name:<22} {reproduction(name).title}")
         return
-    from levt.errors import ConfigError, MissingExtra
     from levt.recipes.reproduce.framework.packing import pack as write_pack
     from levt.recipes.reproduce.framework.publish import publish
     from levt.recipes.reproduce.framework.runner import check_means, run_chain
@@ -77,8 +87,17 @@ def reproduce(
     from levt.recipes.reproduce.framework.workplace import Workplace
     from levt.recipes.reproduce.parts.layout import LAYOUT
     from levt.recipes.reproduce.parts.packages import check_packages
+    from levt.refine.ranges import Range
 
     check_means(parallel, budget_minutes)
+    if pack_mib is not None and pack is None:
+        raise ConfigError("--pack-mib is for an archive", hint="--pack FILE, or leave it out")
+    if pack_mib is not None and (problem := Range(0, math.inf).problem(pack_mib, whole=False)):
+        raise ConfigError(f"pack-mib {problem}", hint="60 is the default")
+    if pack is not None and dry_run:
+        raise ConfigError(
+            "--pack writes an archive, which --dry-run does not", hint="leave out one of the two"
+        )
     chosen = [reproduction(name) for name in dict.fromkeys(names)]
     if tasks and not any(one.by_task for one in chosen):
         some = ", ".join(name for name in known() if reproduction(name).by_task)
@@ -95,7 +114,7 @@ def reproduce(
     once = [one.goal(replace(setting, seeds=1, close_calls=1)) for one in chosen]
     check_files(*goals, hint=LAYOUT[scale])
     if pack is not None:
-        count = write_pack(place, pack, *goals, most=pack_mib * 2**20)
+        count = write_pack(place, pack, *goals, most=(60.0 if pack_mib is None else pack_mib) * 2**20)
         print(f"{pack}: {count} files, {pack.stat().st_size / 2**20:.1f} MiB", file=sys.stderr)
         return
     try:

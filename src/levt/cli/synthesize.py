@@ -34,7 +34,7 @@ def drafts(
     out: Path,
     processes: int = 1,
     chunk: int = 500,
-    timeout: float = 600.0,
+    timeout: Maybe[float] = None,
     beam: Maybe[int] = None,
 ) -> None:
     """Translate a corpus by a black box: triples of source, draft and target, ready for `levt prepare --draft`.
@@ -49,7 +49,7 @@ def drafts(
         out: Folder to write: source.txt, draft.txt and target.txt.
         processes: How many black boxes work side by side.
         chunk: Lines of one call; so many are lost, for each process, by an interruption.
-        timeout: Seconds for each call of a command or a service.
+        timeout: Seconds for each call of a command or a service (600).
         beam: Of a model folder that writes from left to right.
     """
     from levt.cli._progress import Stages

@@ -26,16 +26,19 @@ def train(argv: Sequence[str]) -> None:
         return
     import tyro
 
+    from levt.cli._reading import read
     from levt.recipes.experiment import Experiment, run
+    from levt.recipes.passed_over import check_changes
 
     default, known = recipe(argv[0]), recipes()
-    experiment = tyro.cli(
+    experiment = read(
         tyro.conf.AvoidSubcommands[Experiment],
-        default=default,
+        argv[1:],
         prog=f"levt train {argv[0]}",
+        default=default,
         description=inspect.getdoc(known[argv[0]]) if argv[0] in known else None,
-        args=list(argv[1:]),
     )
+    check_changes(experiment, default)
     standing = run(experiment)
     if os.environ.get("RANK", "0") == "0":  # one of several speaks
         where = experiment.out / "best"

@@ -12,7 +12,7 @@ STREAMS = Folders()
 
 
 def translate(
-    model: str = DEFAULT,
+    model: Maybe[str] = None,
     json: Flag = False,
     keep: Many[str] = (),
     terms: Maybe[Path] = None,
@@ -41,7 +41,7 @@ def translate(
     With --input and --output, shards: levt translate --input corpus/en --output corpus/de --processes 4
 
     Args:
-        model: Name of a bundled model, a model folder, or an id of the hub (user/name).
+        model: Name of a bundled model (levt-en-de), a model folder, or an id of the hub (user/name).
         json: Write one JSON object per line, with every edit and its probability.
         keep: Words that stay as they are: where a source holds one, its translation does, too.
         terms: File with one line per line of the input: the terms that must appear, between tabs or semicolons.
@@ -64,8 +64,10 @@ def translate(
         folders: Shards instead of standard input and output.
     """
     if server is not None:
+        from levt.cli._answer import check_order
         from levt.cli._remote import translate_remotely
 
+        check_order("translate", ordered=ordered, terms=terms, keep=keep)
         elsewhere = {"engine": engine if engine != "auto" else None, "device": device, "dtype": dtype,
                      "teacher": teacher, "beam": beam, "n_best": n_best, "length_penalty": length_penalty,
                      "length_beam": length_beam, "input": folders.input or None,
@@ -73,7 +75,7 @@ def translate(
                      "ray-address": folders.ray_address,
                      "skip_broken": folders.skip_broken or None}  # fmt: skip
         translate_remotely(
-            server, token_file, model=None if model == DEFAULT else model, json=json, keep=keep, terms=terms,
+            server, token_file, model=model, json=json, keep=keep, terms=terms,
             ordered=ordered, drop=drop, batch_size=batch_size, max_iterations=max_iterations,
             empty_gap_penalty=empty_gap_penalty, whole=whole, elsewhere=elsewhere,
         )  # fmt: skip
@@ -95,7 +97,7 @@ def translate(
             "length_penalty": length_penalty,
             "length_beam": length_beam,
         },
-        model=model,
+        model=DEFAULT if model is None else model,
         engine=engine,
         device=device,
         dtype=dtype,

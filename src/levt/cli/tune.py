@@ -54,6 +54,7 @@ def tune(
     from levt.cli.evaluate import read_all
     from levt.errors import ConfigError
     from levt.evaluation.metrics import metric as metric_of
+    from levt.evaluation.scorers import refuse_unheeded
     from levt.recipes.reproduce.parts.tuning import tune as run
 
     changed = {
@@ -66,6 +67,7 @@ def tune(
             f"--{next(name for name, given in changed.items() if given)} is for γ, which --draft does not choose",
             hint="BLEU and TER decide about drafts, by words between spaces",
         )
+    refuse_unheeded(tokenize, (metric,))
     by = metric_of(metric, tokenize=tokenize)
     files = read_all(path for path in (*dev, draft) if path is not None)
     sources, references = (files[path] for path in dev)

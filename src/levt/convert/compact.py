@@ -10,6 +10,7 @@ from pathlib import Path
 
 import torch
 
+from levt.errors import ModelError
 from levt.policy.folder import load_folder, save_folder
 from levt.policy.folder_config import CARD, CONFIG, StoredDtype
 from levt.policy.weights import stored_tensors
@@ -30,6 +31,11 @@ class Compacted:
 def compact(folder: Path, out: Path, dtype: StoredDtype = "int8", *, card: str | None = None) -> Compacted:
     """Write a copy of a model folder with weights stored as ``dtype``; the card is copied unless one is given."""
     found = load_folder(folder)
+    if out.exists() and out.samefile(folder):
+        raise ModelError(
+            f"{out} is the model itself, whose weights would be lost",
+            hint="choose another folder for the copy",
+        )
     old_card, before = folder / CARD, _size(folder, found.config.files)
     text = card or (old_card.read_text("utf-8") if old_card.is_file() else "")
     save_folder(out, found.model, found.tokenizers, text, dtype=dtype, training=found.config.training)

@@ -13,6 +13,7 @@ take a given one only where the language has no spaces, because 13a is not what 
 """
 
 import difflib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from levt.errors import ConfigError, MissingExtra
@@ -33,6 +34,26 @@ def check(what: str, value: str, allowed: tuple[str, ...]) -> None:
         near = difflib.get_close_matches(value.lower(), allowed, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"{allowed[0]!r} is the usual one"
         raise ConfigError(f"{what} must be one of {', '.join(allowed)}, got {value!r}", hint=hint)
+
+
+def refuse_unheeded(tokenize: str | None, metrics: Sequence[str]) -> None:
+    """Raise a ConfigError where a way to find words is given, and none of the metrics would take it.
+
+    >>> refuse_unheeded("intl", ["bleu", "ter"])
+    >>> refuse_unheeded("intl", ["chrf", "ter"])
+    Traceback (most recent call last):
+    levt.errors.ConfigError: tokenize 'intl' is heeded by none of chrf, ter
+    hint: leave it out; BLEU takes every one, TER and ROUGE take char, zh, ja-mecab
+    """
+    spaceless = tokenize in SPACELESS
+    if tokenize is None or any(
+        one == "bleu" or (spaceless and not one.startswith("chrf")) for one in metrics
+    ):
+        return
+    raise ConfigError(
+        f"tokenize {tokenize!r} is heeded by none of {', '.join(metrics) or 'the counters'}",
+        hint=f"leave it out; BLEU takes every one, TER and ROUGE take {', '.join(SPACELESS)}",
+    )
 
 
 def scorer(name: str, tokenize: str | None = None, *, stem: bool = False) -> "Metric":

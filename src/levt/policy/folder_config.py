@@ -88,7 +88,7 @@ def read_folder_config(path: Path) -> FolderConfig:
     if not isinstance(saved, dict) or "format" not in saved:
         raise ModelError(
             f"{path} does not describe a model of levt: the key 'format' is missing",
-            hint="another library's config.json? `levt convert` lists what can be converted",
+            hint="another library's config.json? `levt convert --help` lists what can be converted",
         )
     if saved["format"] != FORMAT or isinstance(saved["format"], bool):
         newer = isinstance(saved["format"], int) and saved["format"] > FORMAT

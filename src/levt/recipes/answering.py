@@ -58,8 +58,15 @@ class Answering:
         model = load(self.model, device=device, dtype=self.dtype, engine=self.engine, budget=budget)
         teacher = None
         if self.teacher is not None:
-            teacher = load(self.teacher, device=device, dtype=self.dtype, budget=budget)
+            teacher = load(
+                self.teacher, device=device, dtype=self.teacher_dtype, engine="torch", budget=budget
+            )
         return Answers(self, model, teacher)
+
+    @property
+    def teacher_dtype(self) -> str | None:
+        """Precision of the teacher, which torch runs: products of bytes are of other engines."""
+        return None if self.dtype == "int8" else self.dtype
 
     @property
     def identity(self) -> dict[str, Any]:

@@ -12,18 +12,20 @@ import hashlib
 import json as json_module
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from levt.data.terms import terms_of
 from levt.engine.result import Result
-from levt.errors import InputError, StoreError, reason
+from levt.errors import InputError, LevtError, StoreError, reason
 from levt.recipes.answering import Answering, Answers, Row
 from levt.recipes.distillation import Progress
 from levt.recipes.shard_formats import Broken, Record, format_of
 from levt.recipes.shard_plan import MANIFEST, Piece
-from levt.recipes.shards import Pieces, this_process, trouble_told, write_whole
+from levt.recipes.shards import IDENTITY, Pieces, shared, this_process, trouble_told, write_whole
 from levt.recipes.workers import Local, Runner, Work
 
 NOTES = ".levt"
@@ -37,7 +39,7 @@ class LineShards(Pieces):
         self.out, self.plan = self.folder.parent, list(plan)
         self.count = sum(piece.lines for piece in plan)
         try:
-            note = self.folder / "identity.json"
+            note = self.folder / IDENTITY
             if not note.exists():
                 if self.out.exists() and any(path.name != NOTES for path in self.out.iterdir()):
                     raise StoreError(f"{out} is not empty", hint="choose another folder")
@@ -107,18 +109,18 @@ class LineShards(Pieces):
                 broken[0] += isinstance(record, Broken)
                 yield record, result
 
-        partial = self.folder / f".{planned.name}.{this_process()}"
+        growing = self.folder / f".{planned.name}.{this_process()}"
         try:
-            with partial.open("wb") as file:
+            with growing.open("wb") as file:
                 count = format_of(planned.parts["source"].file).write(file, counted(), json=json)
                 file.flush()
                 os.fsync(file.fileno())
             if count != planned.lines:
                 raise AssertionError(f"{count} answers for {planned.lines} lines of {planned.name}")
-            with partial.open("rb") as written:
+            with growing.open("rb") as written:
                 sha256 = hashlib.file_digest(written, "sha256").hexdigest()
-            size = partial.stat().st_size
-            partial.replace(self.out / planned.name)
+            size = growing.stat().st_size
+            growing.replace(self.out / planned.name)
             note = {
                 "input": planned.identity,
                 "lines": count,
@@ -133,7 +135,7 @@ class LineShards(Pieces):
                 hint="make room, then run the command again: it goes on from what is finished",
             ) from error
         finally:
-            partial.unlink(missing_ok=True)
+            growing.unlink(missing_ok=True)
 
     def close(self) -> int:
         """Write the manifest, when all is finished; locks go, and what killed runs have left. How many were broken."""
@@ -241,11 +243,20 @@ def answer_shards(
 ) -> Answered:
     """Answer every line of the plan into the folder ``out``; what was done before is not done again."""
     whole = hashlib.sha256(json_module.dumps([[p.name, p.identity] for p in plan]).encode()).hexdigest()
-    shards = LineShards(out, plan, {**answering.identity, "json": json, "input": whole})
-    damaged = shards.forget_damaged()
-    before = shards.done
-    work: Work = LineWork(answering=answering, pieces=shards, json=json, skip_broken=skip_broken)
-    with trouble_told(out):
-        (runner or Local())(work, progress)
-        broken = shards.close()
+    placed = partial(LineShards, out, plan, {**answering.identity, "json": json, "input": whole})
+    new = not out.exists()
+    folder = placed().folder  # what is no place for it, or has other work, is left as it was
+    try:
+        with trouble_told(out), shared(folder, lasting=True):
+            shards = placed()
+            damaged = shards.forget_damaged()
+            before = shards.done
+            work: Work = LineWork(answering=answering, pieces=shards, json=json, skip_broken=skip_broken)
+            (runner or Local())(work, progress)
+            broken = shards.close()
+    except LevtError:
+        if new and not folder.exists():
+            with suppress(OSError):
+                out.rmdir()
+        raise
     return Answered(shards.count, shards.number, before, damaged, broken)

@@ -19,6 +19,8 @@ from levt.errors import ConfigError, InputError
 from levt.recipes.shard_formats import Part, format_of, unpacked_name
 
 MANIFEST = "manifest.json"
+OURS = (MANIFEST, "identity")
+"""Names that no shard may have: of what is written beside them, and of a note that is none of a shard."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,11 +76,11 @@ def plan(
         for i in range(len(parts["source"])):
             name = _name(path, i if several else None) + format_of(path).ending(json=json)
             pieces.append(Piece(name=name, parts={field: found[i] for field, found in parts.items()}))
-    twice = [name for name, times in Counter(piece.name for piece in pieces).items() if times > 1]
-    if twice or MANIFEST in (piece.name for piece in pieces):
-        raise InputError(
-            f"two shards would be written to {(twice or [MANIFEST])[0]}", hint="rename one of them"
-        )
+    for name, times in Counter(piece.name for piece in pieces).items():
+        if times > 1:
+            raise InputError(f"two shards would be written to {name}", hint="rename one of them")
+        if name in OURS:
+            raise InputError(f"no shard may be called {name}: levt has a file of that name", hint="rename it")
     return pieces
 
 

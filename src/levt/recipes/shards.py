@@ -26,6 +26,7 @@ try:
 except ImportError:  # no such locks on this system: two processes may do a piece twice, with one result
     fcntl = None  # type: ignore[assignment]
 
+IDENTITY = "identity.json"
 WAIT = 0.1
 """Seconds between two looks at what the others are doing."""
 
@@ -87,7 +88,7 @@ class Shards(Pieces):
         self.count, self.size = count, size
         known = {**identity, "count": count, "size": size}
         folder.mkdir(parents=True, exist_ok=True)
-        note = folder / "identity.json"
+        note = folder / IDENTITY
         if not note.exists():
             write_whole(note, known)
         try:
@@ -150,8 +151,8 @@ def trouble_told(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def shared(folder: Path) -> Iterator[None]:
-    """Work in a folder together with others; when the block ends well, the last to leave removes it.
+def shared(folder: Path, *, lasting: bool = False) -> Iterator[None]:
+    """Work in a folder together with others; when the block ends well, the last to leave removes it unless it lasts.
 
     So it does where the work was refused before its first piece: a mistake binds nobody.
     """
@@ -159,10 +160,11 @@ def shared(folder: Path) -> Iterator[None]:
         try:
             yield
         except LevtError:
-            if not any(folder.glob("[0-9]*.json")):
+            if {path.name for path in folder.glob("*.json")} <= {IDENTITY}:
                 _remove(folder, file)
             raise
-        _remove(folder, file)
+        if not lasting:
+            _remove(folder, file)
 
 
 def _remove(folder: Path, file: TextIO) -> None:

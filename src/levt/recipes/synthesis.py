@@ -81,8 +81,8 @@ class Synthesis:
     """Lines that one call translates, and that an interruption can cost for each process."""
     processes: int = 1
     """How many black boxes work side by side."""
-    timeout: float = 600.0
-    """Seconds for each call of a command or a service."""
+    timeout: float | None = None
+    """Seconds for each call of a command or a service (600)."""
     beam: int | None = None
     """Of a model folder that writes from left to right."""
 

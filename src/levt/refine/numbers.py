@@ -3,13 +3,13 @@
 A number is written digit by digit, all at once, and a model easily leaves one of many out; who reads only the result
 cannot tell. So where a long number of the source is missing, and the finished text has one like it that is neither in
 the source nor in the draft, the right one takes its place, by one more edit that nobody decided. How its digits are
-grouped is the model's (1.234.567 or 1,234,567), and so are short numbers, times, and those that are put into words.
+grouped is the model's (1.234.567 or 1,234,567), and so are short numbers, times, those that are put into words, and the
+beginnings of telephone numbers.
 """
 
 import re
 from collections import Counter
 
-from levt.edits.oracle_reference import align_reference
 from levt.refine.loop import Outcome
 from levt.refine.places import Place
 from levt.text.parts import characters_of, encode_inside
@@ -19,7 +19,8 @@ LONG = 4
 """Digits of a number that is put right, at least: a year has as many. Shorter ones are seldom lost."""
 ALIKE = 0.58
 """The right number and a misspelt one have more than this share of their digits in common: 1000 and 300 have not."""
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_NUMBER = re.compile(r"\+?\d+(?:[.,]\d+)*")
+_TELEPHONE = re.compile(r"0\d+|\+\d{7,}")
 _PARTLY_IN_WORDS = re.compile(r"[\d.,]*[十百千万萬億亿兆][十百千万萬億亿兆\d.,]*")
 _DATE = re.compile(r"\d{1,4}\.\d{1,2}\.\d{1,4}")
 _TIME = re.compile(r"(?:[01]?\d|2[0-3])\.[0-5]\d")
@@ -54,25 +55,42 @@ def misspelt(text: str, numbers: tuple[str, ...], draft: str = "") -> list[tuple
             left[digits] -= 1
             seen[digits] += 1
         elif digits not in given:
-            strange.append(run)
+            strange.append((run, digits))
 
     def missing(digits: str) -> bool:
         apart = joined.count(digits) > seen[digits]
-        return len(digits) >= LONG and (not apart or any(digits in run[0] for run in strange))
+        return len(digits) >= LONG and (not apart or any(digits in run[0] for run, _ in strange))
 
     pairs = [
-        (_likeness(_digits(run[0]), digits), run.span(), digits)
+        (likeness, (run.end() - len(run[0].lstrip("+")), run.end()), digits)
         for digits in left
         if left[digits] and missing(digits)
-        for run in strange
+        for run, wrong in strange
+        if (likeness := _likeness(wrong, digits)) > ALIKE and _clear(known[digits], run[0])
     ]
     found: dict[Place, str] = {}
-    for likeness, place, digits in sorted(pairs, reverse=True):
-        right = _spelt(known[digits], text[slice(*place)])
-        if likeness > ALIKE and left[digits] and place not in found and right:
+    for _, place, digits in sorted(pairs, reverse=True):
+        right = _spelt(known[digits].lstrip("+"), text[slice(*place)])
+        if left[digits] and place not in found and right:
             left[digits] -= 1
             found[place] = right
     return sorted(found.items())
+
+
+def _clear(number: str, wrong: str) -> bool:
+    """Whether one number is meant by another; of telephone numbers, only if they begin alike.
+
+    The beginnings of these are written in many ways: +49 30 1234567, 0049301234567, 0301234567. Where no digit is lost,
+    another one in the first half may be another area code.
+
+    >>> _clear("0301234567", "030123467"), _clear("0301234567", "+49301234567"), _clear("0221", "221")
+    (True, False, False)
+    """
+    if not any(map(_TELEPHONE.fullmatch, (number, wrong))):
+        return True
+    one, other = _digits(number), _digits(wrong)
+    first = (len(one) + 1) // 2 if len(one) == len(other) else 3
+    return one[:first] == other[:first]
 
 
 def _spelt(number: str, wrong: str) -> str:
@@ -99,7 +117,7 @@ def _spelt(number: str, wrong: str) -> str:
 
 
 def _digits(number: str) -> str:
-    return _SEPARATOR.sub("", number)
+    return _SEPARATOR.sub("", number).removeprefix("+")
 
 
 def _groups(number: str) -> list[int]:
@@ -123,8 +141,23 @@ def _likeness(one: str, other: str) -> float:
     """
     if 3 * min(len(one), len(other)) < 2 * max(len(one), len(other)):
         return 0.0
-    common = sum(at >= 0 for at in align_reference([*map(int, one)], [*map(int, other)]))
-    return 2 * common / (len(one) + len(other))
+    return 2 * _common(one, other) / (len(one) + len(other))
+
+
+def _common(one: str, other: str) -> int:
+    """The length of a longest common subsequence; a bit for each digit of the first says that it is not used yet.
+
+    >>> _common("64549", "6449"), _common("1234", "4321")
+    (4, 1)
+    """
+    places: dict[str, int] = {}
+    for i, digit in enumerate(one):
+        places[digit] = places.get(digit, 0) | 1 << i
+    unused = whole = (1 << len(one)) - 1
+    for digit in other:
+        same = unused & places.get(digit, 0)
+        unused = (unused + same) | (unused - same)
+    return len(one) - (unused & whole).bit_count()
 
 
 def respell(outcome: Outcome, numbers: tuple[str, ...], tokenizer: Tokenizer) -> bool:

@@ -201,7 +201,7 @@ def check_names(origins: Collection[str], hosts: Collection[str]) -> None:
                 hint="as https://translate.example.org, with nothing behind it; * for all",
             )
     for host in hosts:
-        if "/" in host or re.fullmatch(r"[^:]*:[0-9]*|\[.*", host) or not host.strip():
+        if not host or re.search(r"[/\s]", host) or re.fullmatch(r"[^:]*:[0-9]*|\[.*", host):
             raise ConfigError(
                 f"a host is a name or an address without a port, got {host!r}",
                 hint="as translate.example.org or ::1",

@@ -32,9 +32,9 @@ class NoAnswer(InputError):
 
 
 def open_black_box(
-    spec: str, *, timeout: float = 600.0, device: str | None = None, beam: int | None = None
+    spec: str, *, timeout: float | None = None, device: str | None = None, beam: int | None = None
 ) -> BlackBox:
-    """The black box that a string names; ``timeout`` is in seconds for each call of a command or service.
+    """The black box that a string names; ``timeout`` is in seconds for each call of a command or service (600).
 
     >>> open_black_box("command:tr a-z A-Z").translate(["ein Hund", "", "zwei"])
     ['EIN HUND', '', 'ZWEI']
@@ -45,6 +45,12 @@ def open_black_box(
             f"a black box must be named as one of {KINDS}, got {spec!r}",
             hint="for example phrase:FOLDER, of `levt blackbox train-phrase`",
         )
+    if timeout is not None and kind in ("levt", "phrase"):
+        raise ConfigError(
+            f"a black box of kind {kind} has no timeout, got {timeout:g}",
+            hint="leave it out; commands and services have one",
+        )
+    timeout = 600.0 if timeout is None else timeout
     if problem := Range(0, 86_400, above=True).problem(timeout, whole=False):
         raise ConfigError(f"timeout {problem}", hint="600 seconds are the default")
     if beam is not None and kind in ("phrase", "command", "http", "https"):
