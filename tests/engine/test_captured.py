@@ -14,7 +14,8 @@ from levt.engine.captured import Captured
 from levt.engine.captured_search import CapturedSearch
 from levt.engine.cuda_engine import CudaEngine
 from levt.engine.exits import leave_early
-from levt.engine.graph import WIDTHS, bucket
+from levt.engine.graph import WIDTHS, Graph, bucket
+from levt.engine.seat import Seat
 from levt.engine.static_edits import Controls, Frame
 from levt.engine.torch_engine import TorchEngine
 from levt.errors import InputError
@@ -187,6 +188,18 @@ def test_a_state_in_which_nothing_is_deleted_is_looked_at_once_for_deletion_and_
         saved, looked_again = saved + kept, looked_again + len(deletes(outcome)) - kept
     assert saved > 10
     assert looked_again > 10
+
+
+@pytest.mark.parametrize("sharing", ["all", "plh+tok"])
+def test_what_is_never_run_is_not_captured(sharing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    captured = list[object]()
+    monkeypatch.setattr(Graph, "fresh", property(lambda graph: True))
+    monkeypatch.setattr(Graph, "prepare", lambda graph: captured.append(graph.work))
+    model = network(4, sharing=sharing)
+    seat = Seat(model, 8, 8, device=torch.device("cpu"), capture=False)
+    assert (seat._place.work in captured) == model.alike == (sharing == "all")
+    for graph in (seat._open, seat._begin, seat._edit, seat._turn, seat._fill):
+        assert graph.work in captured
 
 
 def test_the_device_of_the_network_is_the_current_one(monkeypatch: pytest.MonkeyPatch) -> None:

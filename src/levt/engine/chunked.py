@@ -7,19 +7,20 @@ chunks are independent, and run side by side on the cores there are.
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from levt.refine.phases import Memory, Policy
+from levt.refine.phases import Looking, Memory, Policy
 from levt.text.specials import PAD
 
 WORTH = 96
 """Tokens whose computation costs about as much as what a pass costs beside: never fewer in a chunk, if possible."""
 
 Rows = list[int]
+T = TypeVar("T")
 
 
 class Chunked:
@@ -35,6 +36,29 @@ class Chunked:
             else None
         )
 
+    @property
+    def alike(self) -> bool:
+        """Whether deletions and placeholders see a state alike."""
+        return isinstance(self.policy, Looking) and self.policy.alike
+
+    def look(
+        self, memory: Memory, y: Int[Tensor, "b n"]
+    ) -> tuple[Float[Tensor, "b n 2"], Float[Tensor, "b g k"]]:
+        """Both at one look, for policies that see a state alike."""
+        policy = self.policy
+        assert isinstance(policy, Looking)
+        lengths = _lengths(y)
+        chunks = cut(lengths, self.threads)
+        if _whole(chunks, lengths):
+            return policy.look(memory, y)
+
+        def one(rows: Int[Tensor, "r"], width: int) -> tuple[Tensor, Tensor]:
+            return policy.look(memory.select(rows), y[rows, :width])
+
+        (b, n), found = y.shape, self._each(chunks, lengths, one)
+        deletions, placeholders = zip(*found, strict=True)
+        return _joined(chunks, deletions, b, n), _joined(chunks, placeholders, b, n - 1)
+
     def delete(self, memory: Memory, y: Int[Tensor, "b n"]) -> Float[Tensor, "b n 2"]:
         """Keep (0) or delete (1) each token; nothing is asked about states without any."""
         lengths = _lengths(y)
@@ -47,11 +71,7 @@ class Chunked:
 
         if not chunks:
             return torch.zeros(*y.shape, 2, device=y.device)
-        found = self._each(chunks, lengths, one)
-        answer = found[0].new_zeros(*y.shape, 2)
-        for rows, part in zip(chunks, found, strict=True):
-            answer[rows, : part.shape[1]] = part
-        return answer
+        return _joined(chunks, self._each(chunks, lengths, one), *y.shape)
 
     def placeholder(self, memory: Memory, y: Int[Tensor, "b n"]) -> Float[Tensor, "b g k"]:
         """How many placeholders to open in each gap."""
@@ -63,11 +83,7 @@ class Chunked:
         def one(rows: Int[Tensor, "r"], width: int) -> Tensor:
             return self.policy.placeholder(memory.select(rows), y[rows, :width])
 
-        found = self._each(chunks, lengths, one)
-        answer = found[0].new_zeros(y.shape[0], y.shape[1] - 1, found[0].shape[2])
-        for rows, part in zip(chunks, found, strict=True):
-            answer[rows, : part.shape[1]] = part
-        return answer
+        return _joined(chunks, self._each(chunks, lengths, one), y.shape[0], y.shape[1] - 1)
 
     def token(
         self, memory: Memory, y: Int[Tensor, "b n"], where: Bool[Tensor, "b n"]
@@ -89,10 +105,10 @@ class Chunked:
         return answer
 
     def _each(
-        self, chunks: Sequence[Rows], lengths: Sequence[int], one: Callable[[Tensor, int], Tensor]
-    ) -> list[Tensor]:
+        self, chunks: Sequence[Rows], lengths: Sequence[int], one: Callable[[Tensor, int], T]
+    ) -> list[T]:
         @torch.inference_mode()
-        def run(rows: Rows) -> Tensor:
+        def run(rows: Rows) -> T:
             return one(torch.tensor(rows), max(lengths[i] for i in rows))
 
         mapped: Any = map if self._pool is None or len(chunks) == 1 else self._pool.map
@@ -123,6 +139,14 @@ def cut(lengths: Sequence[int], threads: int = 1, *, least: int = 1) -> list[Row
         padding += width - lengths[i]
         tokens += width
     return chunks
+
+
+def _joined(chunks: Sequence[Rows], parts: Sequence[Tensor], b: int, n: int) -> Float[Tensor, "b n k"]:
+    """The answers of all chunks as one of b rows and n columns; zeros where nobody asked."""
+    answer = parts[0].new_zeros(b, n, parts[0].shape[2])
+    for rows, part in zip(chunks, parts, strict=True):
+        answer[rows, : part.shape[1]] = part
+    return answer
 
 
 def _whole(chunks: Sequence[Rows], lengths: Sequence[int]) -> bool:

@@ -118,7 +118,7 @@ def delete(policy: NativePolicy, rows: Sequence[Row]) -> None:
         h = policy.states([row.source for row in asked], [row.bounded for row in asked], "delete")
         scores = policy.packed.delete_scores(h)
         odds, begin = (scores[:, 1] - scores[:, 0]).tolist(), 0
-        reused = policy.config.shares("delete", "placeholder")
+        reused = policy.alike
         for row in asked:
             end = begin + len(row.tokens) + 2
             needed = threshold(row.options.min_edit)

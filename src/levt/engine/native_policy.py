@@ -84,22 +84,23 @@ class NativePolicy(nn.Module):
 
     def delete(self, memory: NativeMemory, y: Int[Tensor, "b n"]) -> Float[Tensor, "b n 2"]:
         """Scores of keeping (0) or deleting (1) each token."""
-        rows = real_rows(y)
-        found = torch.zeros(*y.shape, 2)
-        found[y.ne(PAD)] = torch.from_numpy(
-            self.packed.delete_scores(self.states(memory.sources, rows, "delete"))
-        )
-        return found
+        return self._delete(self.states(memory.sources, real_rows(y), "delete"), y)
 
     def placeholder(self, memory: NativeMemory, y: Int[Tensor, "b n"]) -> Float[Tensor, "b g k"]:
         """Scores of how many placeholders to open in each gap."""
-        rows = real_rows(y)
-        scores = self.packed.placeholder_scores(self.states(memory.sources, rows, "placeholder"))
-        found, begin = torch.zeros(y.shape[0], y.shape[1] - 1, scores.shape[1]), 0
-        for i, row in enumerate(rows):
-            found[i, : len(row) - 1] = torch.from_numpy(scores[begin : begin + len(row) - 1])
-            begin += len(row)
-        return found
+        return self._placeholder(self.states(memory.sources, real_rows(y), "placeholder"), y)
+
+    @property
+    def alike(self) -> bool:
+        """Whether deletions and placeholders see a state alike."""
+        return self.config.shares("delete", "placeholder")
+
+    def look(
+        self, memory: NativeMemory, y: Int[Tensor, "b n"]
+    ) -> tuple[Float[Tensor, "b n 2"], Float[Tensor, "b g k"]]:
+        """Both at one look, for policies that see a state alike."""
+        h = self.states(memory.sources, real_rows(y), "delete")
+        return self._delete(h, y), self._placeholder(h, y)
 
     def token(
         self, memory: NativeMemory, y: Int[Tensor, "b n"], where: Bool[Tensor, "b n"]
@@ -110,6 +111,19 @@ class NativePolicy(nn.Module):
         scores = torch.from_numpy(self.packed.token_scores(h[places])[0])
         scores[:, list(NEVER_PRODUCED)] = float("-inf")
         return scores
+
+    def _delete(self, h: Array, y: Int[Tensor, "b n"]) -> Float[Tensor, "b n 2"]:
+        found = torch.zeros(*y.shape, 2)
+        found[y.ne(PAD)] = torch.from_numpy(self.packed.delete_scores(h))
+        return found
+
+    def _placeholder(self, h: Array, y: Int[Tensor, "b n"]) -> Float[Tensor, "b g k"]:
+        scores = self.packed.placeholder_scores(h)
+        found, begin = torch.zeros(y.shape[0], y.shape[1] - 1, scores.shape[1]), 0
+        for i, length in enumerate(y.ne(PAD).sum(1).tolist()):
+            found[i, : length - 1] = torch.from_numpy(scores[begin : begin + length - 1])
+            begin += length
+        return found
 
 
 def real_rows(y: Int[Tensor, "b n"]) -> list[list[int]]:

@@ -34,14 +34,16 @@ class GraphPolicy(GraphNetwork):
 
     def __init__(self, sessions: Sessions, config: LevTConfig) -> None:
         super().__init__(sessions, config)
+        self.alike = config.shares("delete", "placeholder")
+        """Whether deletions and placeholders see a state alike."""
         nothing: tuple[GraphMemory | None, Tensor, dict[str, Array]] = (None, torch.empty(0), {})
         self._last = nothing
 
     def states(self, memory: GraphMemory, y: Int[Tensor, "b n"], policy: Policy) -> Array:
         """Flat states of y for one policy: the graphs of its chain but the last.
 
-        Where nothing was deleted, the placeholder policy asks for the state that the delete policy has just seen:
-        what their chains share is not run again. (At the last iteration of every text that is so.)
+        Where the placeholder policy asks for the state that the delete policy has just seen, what their chains share
+        is not run again: all of it in ``look``, and what lies below both exits where nothing was deleted.
         """
         check_length(Padded.of(y), self.config.max_length)
         *parts, _ = self.sessions.graphs.chains[policy]
@@ -55,6 +57,12 @@ class GraphPolicy(GraphNetwork):
                 known[graph] = self.sessions.run(graph, feeds)["states"]
             feeds["h"] = known[graph]
         return feeds["h"]
+
+    def look(
+        self, memory: GraphMemory, y: Int[Tensor, "b n"]
+    ) -> tuple[Float[Tensor, "b n 2"], Float[Tensor, "b g k"]]:
+        """Both at one look, for policies that see a state alike: what the first has seen is still known."""
+        return self.delete(memory, y), self.placeholder(memory, y)
 
     def delete(self, memory: GraphMemory, y: Int[Tensor, "b n"]) -> Float[Tensor, "b n 2"]:
         """Scores of keeping (0) or deleting (1) each token."""

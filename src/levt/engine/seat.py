@@ -95,7 +95,7 @@ class Seat:
             room=(Frame(there.ints, there.floats, there.marks), controls),
         )  # fmt: skip
         reading.encode()
-        self.looks = network.config.shares("delete", "placeholder")
+        self.looks = network.alike
         """Whether deletions and placeholders are one pass: then ``edit`` opens nothing where something is deleted."""
         edit = stage.run_look if self.looks else stage.run_edit
 
@@ -115,12 +115,13 @@ class Seat:
 
             return both
 
-        works = (reads(stage.run_open), reads(edit), edit, stage.run_place, turn, fill)
+        works = (reads(stage.run_open), reads(edit), edit, turn, fill, stage.run_place)
         graphs = [Graph(work, capture=capture, pool=pool) for work in works]
-        for graph in graphs:
+        # Nobody asks for placeholders alone where deletions are not looked for alone.
+        for graph in graphs if self.looks else graphs[:-1]:
             if graph.fresh:
                 graph.prepare()
-        self._open, self._begin, self._edit, self._place, self._turn, self._fill = graphs
+        self._open, self._begin, self._edit, self._turn, self._fill, self._place = graphs
 
     def take(self, request: Request, limit: int) -> tuple[Array, tuple[Array, Array] | None]:
         """Sit down; gives the state in which it begins, and its locks and glue where there are any."""

@@ -85,6 +85,18 @@ class LevT(Transformer):
         """The log π^plh: how many placeholders to open in each gap of padded states."""
         return log_softmax(self.placeholder_logits(self.hidden(memory, y, Padded.of(y), "placeholder")))
 
+    @property
+    def alike(self) -> bool:
+        """Whether deletions and placeholders see a state alike."""
+        return self.config.shares("delete", "placeholder")
+
+    def look(
+        self, memory: Memory, y: Int[Tensor, "b n"]
+    ) -> tuple[Float[Tensor, "b n 2"], Float[Tensor, "b g k"]]:
+        """Both at one look, for policies that see a state alike."""
+        h = self.hidden(memory, y, Padded.of(y), "delete")
+        return log_softmax(self.delete_logits(h)), log_softmax(self.placeholder_logits(h))
+
     def token(
         self, memory: Memory, y: Int[Tensor, "b n"], where: Bool[Tensor, "b n"] | None = None
     ) -> Float[Tensor, "*p v"]:

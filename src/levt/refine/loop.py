@@ -35,7 +35,7 @@ class Outcome:
     iterations: int = 0
     """Iterations begun, one that only confirms counted."""
     passes: int = 0
-    """Passes through a decoder."""
+    """Passes through a decoder, one for each policy asked; two of them may be one look."""
     stopped: str = ""
     """Which of the four stops ended it."""
 

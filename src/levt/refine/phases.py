@@ -1,4 +1,8 @@
-"""The two halves of an iteration on a batch: delete, then insert and fill. Knows no stop and no history."""
+"""The two halves of an iteration on a batch: delete, then insert and fill. Knows no stop and no history.
+
+Where a policy sees a state alike for deletions and placeholders, rows in which nothing is deleted are looked at once
+for both; only those that lost a token are looked at again.
+"""
 
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -44,6 +48,20 @@ class Policy(Protocol):
         """Which token to write, at the places asked for, row by row."""
 
 
+@runtime_checkable
+class Looking(Policy, Protocol):
+    """A policy that may answer two questions at one look."""
+
+    @property
+    def alike(self) -> bool:
+        """Whether it can: deletions and placeholders see a state alike."""
+
+    def look(
+        self, memory: Any, y: Int[Tensor, "b n"]
+    ) -> tuple[Float[Tensor, "b n 2"], Float[Tensor, "b g k"]]:
+        """What ``delete`` and ``placeholder`` say of the same states."""
+
+
 @dataclass(frozen=True)
 class Deletion:
     """y' = 𝓔(y, d̂), and how it came about."""
@@ -54,6 +72,8 @@ class Deletion:
     logp: Float[Tensor, "b n"]
     own: Bool[Tensor, "b n"]
     """True where the model decided; False where it was forced."""
+    seen: Float[Tensor, "b g k"] | None = None
+    """What the placeholder policy says of the states before, where the same look told it."""
 
     def select(self, rows: Int[Tensor, "r"]) -> "Deletion":
         """Some of the rows."""
@@ -63,6 +83,7 @@ class Deletion:
             self.drop[rows],
             self.logp[rows],
             self.own[rows],
+            None if self.seen is None else self.seen[rows],
         )
 
 
@@ -94,19 +115,23 @@ class Round:
 
 def delete_phase(policy: Policy, memory: Memory, state: State, guidance: Guidance) -> Deletion:
     """Delete tokens; a batch of empty states asks no policy."""
-    forced = guidance.forced_drop(state) & state.inner & ~state.locked
+    forced, seen = guidance.forced_drop(state) & state.inner & ~state.locked, None
     if state.y.shape[1] > 2:
-        drop, logp = decide_drop(policy.delete(memory, state.y), state, guidance.min_edit, forced)
+        if isinstance(policy, Looking) and policy.alike:
+            scores, seen = policy.look(memory, state.y)
+        else:
+            scores = policy.delete(memory, state.y)
+        drop, logp = decide_drop(scores, state, guidance.min_edit, forced)
     else:
         drop, logp = forced, torch.zeros(state.y.shape, device=state.y.device)
     own = state.inner & ~state.locked & ~forced
-    return Deletion(state, delete(state, drop), drop, logp, own)
+    return Deletion(state, delete(state, drop), drop, logp, own, seen)
 
 
 def insert_phase(policy: Policy, memory: Memory, deletion: Deletion, guidance: Guidance) -> Insertion:
     """Open placeholders and fill them; rows without any skip the token policy."""
     after = deletion.after.narrow(int(deletion.after.lengths.max()))
-    scores = policy.placeholder(memory, after.y)
+    scores = _placeholder(policy, memory, deletion, after)
     counts, counts_logp = decide_counts(
         scores, after, guidance.empty_gap_penalty, guidance.min_edit, guidance.max_count
     )
@@ -131,3 +156,16 @@ def insert_phase(policy: Policy, memory: Memory, deletion: Deletion, guidance: G
     for i, column in words:
         state.locked[i, column] = True
     return Insertion(state, counts, counts_logp, after.gaps & (asked < 0), holes, fill_logp)
+
+
+def _placeholder(policy: Policy, memory: Memory, deletion: Deletion, after: State) -> Float[Tensor, "b g k"]:
+    """Scores of placeholders; of what has been seen already, only rows that lost a token are asked about."""
+    if deletion.seen is None:
+        return policy.placeholder(memory, after.y)
+    scores = deletion.seen[:, : after.y.shape[1] - 1]
+    rows = deletion.drop.any(1).nonzero().squeeze(1)
+    if len(rows):
+        lost = after.select(rows)
+        lost, scores = lost.narrow(int(lost.lengths.max())), scores.clone()
+        scores[rows, : lost.y.shape[1] - 1] = policy.placeholder(memory.select(rows), lost.y)
+    return scores
