@@ -130,3 +130,28 @@ def test_a_token_that_no_server_has(profile: Any, served: tuple[str, Any], serve
         editor.locator("#token").fill(" sesame ")
         editor.press("Enter")
         editor.locator("#model", has_text="scripted").wait_for()
+
+
+def test_a_token_that_is_refused(profile: Any, served: tuple[str, Any], server: Any) -> None:
+    """It is said, each time, and also of one that was right before; nobody is told so who gave none yet."""
+    from browser.page_object import open_editor
+
+    server.token = "sesame"
+    for editor in open_editor(profile, served[0]):
+        refused = editor.locator("#token-refused")
+        assert refused.is_hidden()
+        editor.locator("#token").fill("poppy")
+        editor.press("Enter")
+        refused.wait_for()
+        assert editor.locator("#token").input_value() == ""
+        editor.locator("#token").fill("sesame")
+        editor.press("Enter")
+        editor.locator("#model", has_text="scripted").wait_for()
+        assert editor.locator("#token-dialog").is_hidden()
+        server.token = "linseed"
+        editor.locator("#source").fill("A dog runs.")
+        editor.locator("#translate").click()
+        refused.wait_for()
+        editor.locator("#token").fill("linseed")
+        editor.press("Enter")
+        editor.word("Hund").wait_for()

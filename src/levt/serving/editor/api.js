@@ -58,7 +58,7 @@ async function errorOf(response) {
 }
 
 export class Api {
-  /** `askToken` is called when the server wants a bearer token; it gives one, or null. */
+  /** `askToken(refused)` is called when the server wants a bearer token, or another one; it gives one, or null. */
   constructor({ askToken, token = null }) {
     this.askToken = askToken;
     this.token = token;
@@ -68,8 +68,9 @@ export class Api {
 
   async #send(path, body, { signal, accept = "application/json" } = {}) {
     const headers = { Accept: accept };
+    const { token } = this;
     if (body) headers["Content-Type"] = "application/json";
-    if (this.token) headers.Authorization = `Bearer ${this.token}`;
+    if (token) headers.Authorization = `Bearer ${token}`;
     let response;
     try {
       response = await fetch(path, {
@@ -85,9 +86,10 @@ export class Api {
       throw new ApiError(UNREACHABLE);
     }
     if (response.status === 401) {
-      const token = await this.askToken();
-      if (token) {
-        this.token = token;
+      // Another request may have asked for one meanwhile.
+      const other = this.token === token ? await this.askToken(token !== null) : this.token;
+      if (other) {
+        this.token = other;
         return this.#send(path, body, { signal, accept });
       }
     }

@@ -30,8 +30,8 @@ const session = new Session();
 const sentences = new Sentences(session);
 const api = new Api({
   token: recallToken(),
-  askToken: async () => {
-    const token = await tokenDialog();
+  askToken: async (refused) => {
+    const token = await tokenDialog(refused);
     if (token) rememberToken(token);
     return token;
   },
