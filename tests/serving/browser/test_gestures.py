@@ -274,8 +274,11 @@ def test_undo_and_redo(editor: Any) -> None:
     editor.locator("#undo").click()
     editor.locator("#undo").click()
     assert editor.text == ""
+    assert editor.locator("#source").input_value() == "A dog runs."
+    editor.locator("#undo").click()
+    assert editor.locator("#source").input_value() == ""
     assert editor.locator("#undo").is_disabled()
-    for _ in range(2):
+    for _ in range(3):
         editor.locator("#redo").click()
     assert editor.text == "Ein Hund läuft."
     assert editor.locator(".word.locked").count() == 1

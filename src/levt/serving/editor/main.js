@@ -17,7 +17,7 @@ import { recall, recallToken, remember, rememberToken } from "./remember.js";
 import { download, sessionHtml, sessionJson } from "./share.js";
 import { setUpShortcuts, shortcutTable } from "./shortcuts.js";
 import { Sentences } from "./sentences.js";
-import { Session } from "./state.js";
+import { blank, Session } from "./state.js";
 import { tokenDialog } from "./token_dialog.js";
 import { placeNow, retype, runsOf, spell, withText } from "./typing.js";
 
@@ -41,7 +41,6 @@ const whole = byId("whole");
 const frameView = new FrameView(byId("frame"));
 const quoted = (text) => `“${text}”`;
 let writing = null;
-let filling = false;
 
 // ---- the draft ------------------------------------------------------------------------------------------
 
@@ -202,16 +201,10 @@ async function oneByOne() {
   const results = await turn.translateAll(found.map(({ text }) => text));
   source.readOnly = false;
   if (!results.length) return;
-  sentences.open(found, { bans: session.now.bans });
-  // To show each of them, and to remember all for each, would take long.
-  filling = true;
-  results.forEach((result, i) => {
-    sentences.go(i);
-    turn.accept(found[i].text, result);
-  });
-  sentences.go(0);
-  filling = false;
-  session.amend({});
+  const { now, gestures } = session;
+  const cut = found.map(({ text, space }) => ({ ...blank(text, { bans: now.bans }), gestures, space }));
+  const made = cut.map((sentence, i) => (results[i] ? turn.taken(sentence, results[i]) : sentence));
+  session.exchange("translated the sentences one by one", made);
   const all = results.length === found.length;
   say(all ? `${found.length} sentences translated.` : `${results.length} of ${found.length} sentences translated; go to one of the others to translate it.`);
   draft.focus(0);
@@ -241,7 +234,7 @@ const goOn = () => run();
 let following = null;
 
 source.addEventListener("input", () => {
-  session.amend({ source: source.value });
+  session.typeSource(source.value);
   clearTimeout(following);
   if (byId("follow").checked && hasDraft() && source.value.trim()) {
     following = setTimeout(() => session.now.source !== session.now.synced && whole.hidden && !draft.input && run("continue"), FOLLOW_AFTER);
@@ -318,7 +311,6 @@ function render() {
 }
 
 session.onChange((what) => {
-  if (filling) return;
   if (!turn.busy || what === null) {
     const story = session.turns[session.now.turn]?.frames ?? [];
     if (player.frames !== story && !turn.busy) player.load(story);
@@ -330,15 +322,22 @@ session.onChange((what) => {
   store();
 });
 
-const store = () => remember({ model: api.model, sentences: sentences.kept, at: sentences.at, whole: whole.hidden ? null : whole.value });
+const store = () => remember({ model: api.model, sentences: sentences.kept, at: session.at, whole: whole.hidden ? null : whole.value });
 whole.addEventListener("input", store);
 
 async function move(direction) {
   if (turn.busy || !whole.hidden) return;
   closePopover({ back: false });
+  clearTimeout(following);
   await written();
+  const [at, count] = [session.at, session.sentences.length];
   const label = session[direction]();
-  if (label) say(`${direction === "undo" ? "Undone" : "Done again"}: ${label}.`);
+  if (!label) return;
+  const other = session.sentences.length !== count;
+  const where = session.at !== at && !other ? ` in sentence ${session.at + 1}` : "";
+  // What failed there is not to be tried again here.
+  if (where || other) settle();
+  say(`${direction === "undo" ? "Undone" : "Done again"}${where}: ${label}.`);
 }
 
 async function copy() {
@@ -402,8 +401,8 @@ setUpShortcuts({
   toDraft: () => (player.seek(player.frames.length), draft.focus()),
   toSource: () => source.focus(),
   asText: () => void toggleWhole(),
-  sentenceBefore: () => void goTo(sentences.at - 1),
-  sentenceAfter: () => void goTo(sentences.at + 1),
+  sentenceBefore: () => void goTo(session.at - 1),
+  sentenceAfter: () => void goTo(session.at + 1),
   copy: () => void copy(),
   earlier: () => player.frames.length > 0 && player.seek(Math.max(player.position - 1, 0)),
   later: () => player.frames.length > 0 && player.seek(Math.min(player.position + 1, player.frames.length)),
@@ -440,7 +439,7 @@ async function adopt(model) {
     setApart(before.by_pieces);
     throw error;
   }
-  if (known.length) sentences.reopen(known, sentences.at);
+  if (known.length) sentences.reopen(known, session.at);
   else store();
 }
 
@@ -466,7 +465,7 @@ if (remembered) {
     sentences.reopen(remembered.sentences, remembered.at);
   } catch {
     // It is not ours, or of another version: then the page begins anew.
-    sentences.open([{ text: "", space: "" }]);
+    session.begin([blank("")], 0);
   }
 }
 showDials();

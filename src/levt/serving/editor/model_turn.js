@@ -5,6 +5,7 @@ import { afterResult, documentOf, stateOf, textOf } from "./document.js";
 import { plural } from "./dom.js";
 import { follow } from "./follow.js";
 import { complain, say, settle } from "./notices.js";
+import { afterTurn } from "./state.js";
 import { after, begin, changes, frames } from "./trace.js";
 
 const STOPPED = {
@@ -72,9 +73,9 @@ export class ModelTurn {
     return results;
   }
 
-  /** Take in a result that nobody watched. */
-  accept(source, result) {
-    this.#take("translate", source, result, frames(result.trace));
+  /** A sentence with a result that nobody watched. */
+  taken(sentence, result) {
+    return afterTurn(sentence, ...this.#turnOf("translate", sentence.now.source, result, frames(result.trace)));
   }
 
   /** Repair the rest around what the person fixed; after a change of the source, as little as it can. */
@@ -175,13 +176,17 @@ export class ModelTurn {
     }
   }
 
-  #take(action, source, result, story) {
+  /** What a result is as a turn, and what it changes. */
+  #turnOf(action, source, result, story) {
     const last = story.at(-1) ?? frameOf([]);
     const doc = afterResult(result, last.tokens);
-    const sum = (key) => story.reduce((total, frame) => total + frame[key], 0);
     const label = `the model’s ${action}`;
-    const turn = { action, source, label, result, frames: story, text: textOf(doc) };
-    this.session.addTurn(turn, { doc, synced: source });
+    return [{ action, source, label, result, frames: story, text: textOf(doc) }, { doc, synced: source }];
+  }
+
+  #take(action, source, result, story) {
+    this.session.addTurn(...this.#turnOf(action, source, result, story));
+    const sum = (key) => story.reduce((total, frame) => total + frame[key], 0);
     const edits = `${sum("deleted")} deleted, ${sum("inserted")} inserted`;
     // A model may leave alone what reads well, though the source says something else by now.
     const advice =

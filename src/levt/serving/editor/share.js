@@ -23,21 +23,21 @@ function strict(trace) {
 
 /** Plain JSON values: the text, and every turn of the model with its trace; of several sentences, each. */
 export function sessionJson(sentences, model) {
-  const each = sentences.sessions.map((session) => sentenceJson(session, model));
+  const each = sentences.session.sentences.map((sentence) => sentenceJson(sentence, model));
   if (!sentences.many) return each[0];
   const source = sentences.text(({ now }) => now.source);
   return { version: 1, model, source, text: sentences.text(), sentences: each };
 }
 
-function sentenceJson(session, model) {
+function sentenceJson(sentence, model) {
   return {
     version: 1,
     model,
-    source: session.now.source,
-    text: textOf(session.now.doc),
-    terms: session.now.terms,
-    banned: session.now.bans.map((ban) => ban.text),
-    turns: session.turns
+    source: sentence.now.source,
+    text: textOf(sentence.now.doc),
+    terms: sentence.now.terms,
+    banned: sentence.now.bans.map((ban) => ban.text),
+    turns: sentence.turns
       .filter((turn) => turn.result.trace)
       .map(({ action, source, gestures, result }) => ({
         action,
@@ -47,7 +47,7 @@ function sentenceJson(session, model) {
         score: result.score,
         trace: strict(result.trace),
       })),
-    gestures: session.gestures,
+    gestures: sentence.gestures,
   };
 }
 
@@ -86,9 +86,9 @@ export function sessionHtml(sentences, model) {
     make("p", { class: "final", dir: "auto" }, sentences.text() || "(empty)"),
     make("p", { class: "faint" }, `Model: ${model}. `, make("del", {}, "deleted"), " ", make("ins", {}, "inserted"), "; rest the pointer on an edit for its probability."),
   );
-  sentences.sessions.forEach((session, number) => {
-    if (sentences.many) main.append(make("h2", { class: "sentence" }, `${number + 1}. ${session.now.source}`));
-    story(session, main, make);
+  sentences.session.sentences.forEach((sentence, number) => {
+    if (sentences.many) main.append(make("h2", { class: "sentence" }, `${number + 1}. ${sentence.now.source}`));
+    story(sentence, main, make);
   });
   page.body.append(main);
   // This page's own policy would refuse a style element even in a document that is never shown.
@@ -97,18 +97,18 @@ export function sessionHtml(sentences, model) {
 }
 
 /** What the person and the model did, turn by turn. */
-function story(session, main, make) {
-  session.turns.forEach((turn, i) => {
+function story(sentence, main, make) {
+  sentence.turns.forEach((turn, i) => {
     if (turn.gestures.length) main.append(make("h2", {}, "The person"), make("p", {}, `${turn.gestures.join("; ")}.`));
     const rows = turn.frames.map((frame, k) =>
       make("tr", {}, make("th", { scope: "row" }, k === 0 ? "draft" : `iteration ${k}`), make("td", { dir: "auto" }, ...(frame.marked.length ? frameNodes(frame, make) : ["(empty)"]))),
     );
-    const changed = i > 0 && session.turns[i - 1].source !== turn.source;
+    const changed = i > 0 && sentence.turns[i - 1].source !== turn.source;
     main.append(make("h2", {}, ACTIONS[turn.action] ?? turn.action));
     if (changed) main.append(make("p", { class: "faint", dir: "auto" }, `Source now: ${turn.source}`));
     main.append(make("table", {}, make("tbody", {}, ...rows)));
   });
-  if (session.gestures.length) main.append(make("h2", {}, "The person"), make("p", {}, `${session.gestures.join("; ")}.`));
+  if (sentence.gestures.length) main.append(make("h2", {}, "The person"), make("p", {}, `${sentence.gestures.join("; ")}.`));
 }
 
 /** Hand a file to the person. */
