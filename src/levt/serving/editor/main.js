@@ -275,6 +275,16 @@ function showDials() {
 }
 for (const id of ["dial", "length"]) byId(id).addEventListener("input", showDials);
 
+/** What is set, and how to set it again. */
+const SETTINGS = ["dial", "length", "iterations"];
+const settings = () => ({ follow: byId("follow").checked, ...Object.fromEntries(SETTINGS.map((id) => [id, byId(id).value])) });
+function set({ follow = true, ...values }) {
+  byId("follow").checked = follow;
+  for (const id of SETTINGS) byId(id).value = values[id] ?? byId(id).defaultValue;
+  showDials();
+}
+for (const id of ["follow", ...SETTINGS]) byId(id).addEventListener("change", () => store());
+
 // ---- the page -------------------------------------------------------------------------------------------
 
 function render() {
@@ -322,7 +332,14 @@ session.onChange((what) => {
   store();
 });
 
-const store = () => remember({ model: api.model, sentences: sentences.kept, at: session.at, whole: whole.hidden ? null : whole.value });
+let safe = true;
+
+/** Keep the work for a reload of the tab; the first time that it cannot be kept, say so. */
+function store() {
+  const before = safe;
+  safe = remember({ model: api.model, sentences: sentences.kept, at: session.at, whole: whole.hidden ? null : whole.value, settings: settings() });
+  if (before && !safe) complain({ message: "The browser cannot keep so long a text: what you do from now on would not survive a reload.", hint: "Save it before you close or reload this tab." });
+}
 whole.addEventListener("input", store);
 
 async function move(direction) {
@@ -468,7 +485,7 @@ if (remembered) {
     session.begin([blank("")], 0);
   }
 }
-showDials();
+set(remembered?.settings ?? {});
 render();
 player.load([]);
 if (typeof remembered?.whole === "string") {
