@@ -44,6 +44,9 @@ function gapLabel(before, after, count) {
 }
 
 export class DraftView {
+  /** Done when what is being pressed is let go. */
+  #pressed = null;
+
   /** `on` has: open(item, anchor), keep(word), cross(word, yes), ask(gap, count), type(place, text, {pasted}). */
   constructor(root, on) {
     this.root = root;
@@ -55,6 +58,9 @@ export class DraftView {
     // The key that kept a word must not also press its new button when it is let go.
     root.addEventListener("keyup", (event) => {
       if (event.key === " " && event.target !== this.input) event.preventDefault();
+    });
+    root.addEventListener("mousedown", () => {
+      this.#pressed = new Promise((resolve) => addEventListener("mouseup", () => setTimeout(resolve), { once: true }));
     });
     root.addEventListener("paste", (event) => {
       const item = this.items.find(({ button }) => button === event.target);
@@ -149,15 +155,16 @@ export class DraftView {
     if (this.input) return;
     closePopover({ back: false });
     const i = this.items.findIndex(({ kind, start }) => kind === item.kind && start === item.start);
+    if (i === -1) return;
     const { button } = this.items[i];
     let done = false;
-    const finish = (write, move = 0) => {
+    const finish = (write, back = true) => {
       if (done) return;
       done = true;
       this.input = null;
       const typed = input.value;
       input.replaceWith(button);
-      this.focus(i + move);
+      if (back) this.focus(i);
       if (write && typed.trim() !== (item.text ?? "")) this.on.type(item, typed);
     };
     const fit = () => input.style.setProperty("--letters", Math.max(Array.from(input.value).length, 2));
@@ -169,7 +176,11 @@ export class DraftView {
       spellcheck: false,
       "aria-label": item.kind === "word" ? `Instead of ${item.text}` : this.items[i].button.getAttribute("aria-label"),
       oninput: fit,
-      onblur: () => finish(true),
+      onblur: async ({ relatedTarget }) => {
+        // A word that is pressed must not move away under the pointer; who goes elsewhere stays there.
+        if (this.root.contains(relatedTarget)) await this.#pressed;
+        finish(true, relatedTarget === null);
+      },
       onkeydown: (event) => {
         if (event.isComposing || !["Enter", "Escape"].includes(event.key)) return;
         // With Ctrl or Alt it goes on to the shortcuts, once what was typed is written down.

@@ -40,36 +40,34 @@ const source = byId("source");
 const whole = byId("whole");
 const frameView = new FrameView(byId("frame"));
 const quoted = (text) => `“${text}”`;
+/** What was typed into the draft and is not written yet, in order: {text, read, label, keep}. */
+let unwritten = [];
 let writing = null;
 
 // ---- the draft ------------------------------------------------------------------------------------------
 
 const draft = new DraftView(byId("draft"), {
   keep(word) {
-    session.commit(`${word.locked ? "let go of" : "kept"} ${quoted(word.text)}`, { doc: keepWord(session.now.doc, word) });
+    session.commit(`${word.locked ? "let go of" : "kept"} ${quoted(word.text)}`, { doc: keepWord(session.now.doc, itemNow(word)) });
   },
   cross(word) {
-    session.commit(`${word.drop ? "took back crossing out" : "crossed out"} ${quoted(word.text)}`, { doc: crossWord(session.now.doc, word) });
+    session.commit(`${word.drop ? "took back crossing out" : "crossed out"} ${quoted(word.text)}`, { doc: crossWord(session.now.doc, itemNow(word)) });
   },
   ask(gap, count) {
     if (count === gap.count || count > MOST_ASKED) return;
     const what = count === null ? "left a gap to the model" : count === 0 ? "closed a gap" : `asked for ${plural(count, "word")} in a gap`;
-    session.commit(what, { doc: ask(session.now.doc, gap.start, count) });
+    session.commit(what, { doc: ask(session.now.doc, itemNow(gap).start, count) });
   },
   type(place, text, { pasted = false } = {}) {
     const first = pasted && session.now.doc.tokens.length === 0;
     const label = first ? "gave a draft" : text.trim() ? `wrote ${quoted(text.trim())}` : `deleted ${quoted(place.text)}`;
-    const before = writing;
-    const put = async () => {
-      await before;
-      return write((doc) => withText(doc, placeNow(doc, place), text), label, { keep: !first, again: () => (writing = put()) });
-    };
-    writing = put();
+    unwritten.push({ text: text.trim(), label, keep: !first, read: (doc) => withText(doc, placeNow(doc, place), text) });
+    writeAll();
   },
   open(item, anchor) {
-    const find = (placeholders, signal) => findAlternatives(item, placeholders, signal);
-    const take = (one) => session.commit(`chose ${quoted(one.shown)}`, { doc: replace(session.now.doc, item, one) });
-    const edit = () => draft.edit(item, item.text ?? "");
+    const find = (placeholders, signal) => findAlternatives(itemNow(item), placeholders, signal);
+    const take = (one) => session.commit(`chose ${quoted(one.shown)}`, { doc: replace(session.now.doc, itemNow(item), one) });
+    const edit = () => draft.edit(itemNow(item), item.text ?? "");
     if (item.kind === "gap") {
       gapMenu(anchor, item, MOST_ASKED, { ask: (count) => this.ask(item, count), edit, find, take });
     } else {
@@ -77,6 +75,9 @@ const draft = new DraftView(byId("draft"), {
     }
   },
 });
+
+/** A word or a gap where it is now: something may have been written since it was pressed. */
+const itemNow = (item) => ({ ...item, ...placeNow(session.now.doc, item) });
 
 async function findAlternatives({ start, end, space, text }, placeholders, signal) {
   const { source: x, doc } = session.now;
@@ -95,7 +96,7 @@ async function findAlternatives({ start, end, space, text }, placeholders, signa
 }
 
 /** Write the draft anew; `read` gives the text for a document, and only what changed is looked up. */
-async function write(read, label, { keep = true, again }) {
+async function write({ read, label, keep, again, giveUp }) {
   try {
     for (;;) {
       const before = session.now.doc;
@@ -106,34 +107,50 @@ async function write(read, label, { keep = true, again }) {
       return true;
     }
   } catch (error) {
-    complain(error, again);
+    const waiting = unwritten.filter(({ text }) => text).map(({ text }) => quoted(text));
+    complain(error, again, { giveUp, more: waiting.length ? `Not written yet: ${waiting.join(", ")}.` : "" });
     return false;
   }
 }
 
-/** What is being typed into the draft is written down before anything else is done with it. */
-async function written() {
+/** Write down what was typed, one after the other; gives whether all of it is. */
+function writeAll() {
+  const before = writing;
+  writing = (async () => {
+    await before;
+    while (unwritten.length) {
+      if (!(await write({ ...unwritten[0], again: writeAll, giveUp: () => (unwritten = []) }))) return false;
+      unwritten.shift();
+    }
+    return true;
+  })();
+  return writing;
+}
+
+/** What is typed into the draft is written down before anything else is done with it; gives whether it could be. */
+function written() {
   draft.input?.blur();
-  await writing;
+  return writeAll();
 }
 
 function banWord(word) {
   const ban = { text: word.text, tokens: word.tokens.map((token) => token.token) };
   const bans = [...session.now.bans.filter((other) => other.text !== ban.text), ban];
-  session.commit(`banned ${quoted(word.text)}`, { bans, doc: crossWord(session.now.doc, word, true) });
+  session.commit(`banned ${quoted(word.text)}`, { bans, doc: crossWord(session.now.doc, itemNow(word), true) });
 }
 
 async function toggleWhole() {
   if (turn.busy) return;
   const open = whole.hidden;
   if (open) {
+    if (!(await written())) return;
     player.seek(player.frames.length);
     whole.value = textOf(session.now.doc);
   } else {
     // A first draft is there to be improved; a correction of one is there to stay.
     const first = session.now.doc.tokens.length === 0;
     const label = first ? "gave a draft" : "edited the draft as text";
-    if (!(await write(() => whole.value, label, { keep: !first, again: toggleWhole }))) return;
+    if (!(await write({ read: () => whole.value, label, keep: !first, again: toggleWhole }))) return;
   }
   whole.hidden = !open;
   byId("as-text").setAttribute("aria-pressed", String(open));
@@ -179,7 +196,7 @@ async function run(action = null) {
   closePopover({ back: false });
   if (!whole.hidden) await toggleWhole();
   const back = byId("draft").contains(document.activeElement);
-  await written();
+  if (!whole.hidden || !(await written())) return;
   const wanted = action ?? (hasDraft() ? "continue" : "translate");
   // Line breaks would come into the draft, where nobody could see them; between sentences they are kept.
   const lines = wanted === "translate" && apart().some(({ space }) => /[\n\r\u2028\u2029]/.test(space));
@@ -194,7 +211,7 @@ const apart = () =>
 
 /** Every sentence by itself. */
 async function oneByOne() {
-  await written();
+  if (!(await written())) return;
   const found = sentencesOf(session.now.source);
   // The list takes the place of the source: what was written there meanwhile would be lost.
   source.readOnly = true;
@@ -214,8 +231,7 @@ async function goTo(i) {
   if (turn.busy || !whole.hidden) return;
   closePopover({ back: false });
   clearTimeout(following);
-  await written();
-  if (!sentences.go(i)) return;
+  if (!(await written()) || !sentences.go(i)) return;
   // What failed there is not to be tried again here.
   settle();
   say(`Sentence ${i + 1}.`);
@@ -223,7 +239,7 @@ async function goTo(i) {
 
 async function join() {
   if (turn.busy || !whole.hidden) return;
-  await written();
+  if (!(await written())) return;
   settle();
   sentences.join();
 }
@@ -243,6 +259,15 @@ source.addEventListener("input", () => {
 
 // ---- steering -------------------------------------------------------------------------------------------
 
+async function banText(text) {
+  try {
+    const { tokens } = await api.tokenize(text);
+    session.commit(`banned ${quoted(text)}`, { bans: [...session.now.bans.filter((ban) => ban.text !== text), { text, tokens }] });
+  } catch (error) {
+    complain(error, () => banText(text));
+  }
+}
+
 const showTerms = chips({
   list: "terms",
   field: "term",
@@ -254,14 +279,7 @@ const showBans = chips({
   list: "bans",
   field: "ban",
   button: "ban-add",
-  async onAdd(text) {
-    try {
-      const { tokens } = await api.tokenize(text);
-      session.commit(`banned ${quoted(text)}`, { bans: [...session.now.bans.filter((ban) => ban.text !== text), { text, tokens }] });
-    } catch (error) {
-      complain(error);
-    }
-  },
+  onAdd: banText,
   onRemove: (i) => session.commit(`allowed ${quoted(session.now.bans[i].text)}`, { bans: session.now.bans.filter((_, k) => k !== i) }),
 });
 
@@ -346,7 +364,7 @@ async function move(direction) {
   if (turn.busy || !whole.hidden) return;
   closePopover({ back: false });
   clearTimeout(following);
-  await written();
+  if (!(await written())) return;
   const [at, count] = [session.at, session.sentences.length];
   const label = session[direction]();
   if (!label) return;
@@ -358,7 +376,7 @@ async function move(direction) {
 }
 
 async function copy() {
-  await written();
+  if (!(await written())) return;
   const text = sentences.text();
   try {
     await navigator.clipboard.writeText(text);
@@ -369,7 +387,7 @@ async function copy() {
 }
 
 async function save({ currentTarget: button }) {
-  await written();
+  if (!(await written())) return;
   const pick = (text, note, act) =>
     element("button", { type: "button", className: "pick", onclick: () => (closePopover(), act()) }, element("strong", {}, text), element("span", { className: "faint" }, note));
   const model = api.model?.name ?? "";
@@ -489,7 +507,8 @@ set(remembered?.settings ?? {});
 render();
 player.load([]);
 if (typeof remembered?.whole === "string") {
-  toggleWhole();
+  await toggleWhole();
   whole.value = remembered.whole;
+  store();
 }
 meet();
