@@ -23,7 +23,7 @@ export function chips({ list, field, button, onAdd, onRemove }) {
         element(
           "li",
           { className: missing(text) ? "missing" : "" },
-          element("span", {}, text),
+          element("span", { dir: "auto" }, text),
           missing(text) ? element("span", { className: "faint" }, " not yet") : null,
           element("button", { type: "button", "aria-label": `Remove ${text}`, onclick: () => (onRemove(i), input.focus()) }, "×"),
         ),

@@ -8,6 +8,8 @@ import { closePopover } from "./popover.js";
 
 const UNSURE = 0.8;
 const DOUBTFUL = 0.5;
+/** So many letters without a space fit into a line of a small screen. */
+const LINE = 20;
 
 /** How sure the model is of a word: "", "unsure" or "doubtful". */
 export function doubt(word) {
@@ -41,6 +43,15 @@ function gapLabel(before, after, count) {
       : "in the empty draft";
   const asked = count === null ? "" : count === 0 ? ", nothing may come here" : `, ${plural(count, "word")} asked for`;
   return `Gap ${place}${asked}`;
+}
+
+/** Buttons without a space between them; those of a number in one span, for it reads from left to right in any script. */
+function numbersInOne(items) {
+  const numeral = ({ text = "" }) => /^\p{Nd}+$/u.test(text);
+  const [first, last] = [items.findIndex(numeral), items.findLastIndex(numeral)];
+  const buttons = items.map(({ button }) => button);
+  if (first === last || items.slice(first, last).some(({ text = "" }) => /\p{L}/u.test(text))) return buttons;
+  return [...buttons.slice(0, first), element("span", { dir: "ltr" }, ...buttons.slice(first, last + 1)), ...buttons.slice(last + 1)];
 }
 
 export class DraftView {
@@ -99,11 +110,15 @@ export class DraftView {
   /** The buttons, so that lines break only behind a gap: not before a full stop, and no line begins with a gap. */
   #lines() {
     const groups = [[]];
-    for (const { kind, after, before, button } of this.items) {
-      groups.at(-1).push(button);
+    for (const item of this.items) {
+      const { kind, after, before } = item;
+      groups.at(-1).push(item);
       if (kind === "gap" && before && (after?.space || after?.script === "spaceless")) groups.push([]);
     }
-    return groups.map((buttons) => element("span", { className: "together" }, ...buttons));
+    return groups.map((group) => {
+      const letters = group.reduce((sum, { text = "" }) => sum + text.length, 0);
+      return element("span", { className: letters > LINE ? "" : "together" }, ...numbersInOne(group));
+    });
   }
 
   #button(item) {
@@ -121,7 +136,7 @@ export class DraftView {
           tabIndex: -1,
           onclick: open,
         },
-        element("span", { "aria-hidden": "true" }, item.count === null ? "+" : item.count === 0 ? "∅" : `+${item.count}`),
+        element("span", { "aria-hidden": "true", dir: "ltr" }, item.count === null ? "+" : item.count === 0 ? "∅" : `+${item.count}`),
       );
     }
     const state = [item.locked && "locked", item.drop && "crossed", item.mine && "mine", item.fresh && "fresh", doubt(item)];

@@ -84,6 +84,8 @@ async function findAlternatives({ start, end, space, text }, placeholders, signa
   const tokens = doc.tokens.map((token) => token.token);
   const answer = await api.alternatives({ text: x, tokens, start, end, placeholders, count: ASKED_ALTERNATIVES }, signal);
   const found = answer.alternatives
+    // Nobody could see a lone space, or read half a character.
+    .filter((one) => !/^\s*$|\ufffd/.test(joinPieces(one.pieces)))
     .map((one) => {
       const shown = visible(joinPieces(one.pieces));
       const attached = start > 0 && space !== false && !startsWord(one.pieces[0] ?? "");
