@@ -155,3 +155,18 @@ def test_a_token_that_is_refused(profile: Any, served: tuple[str, Any], server: 
         editor.locator("#token").fill("linseed")
         editor.press("Enter")
         editor.word("Hund").wait_for()
+
+
+def test_what_went_wrong_is_seen_beside_a_long_text(editor: Any, server: Any) -> None:
+    from browser.scripted_server import problem
+
+    editor.locator("#source").fill("A dog runs. " * 300)
+    assert editor.evaluate("document.documentElement.scrollHeight > 2 * innerHeight")
+    editor.evaluate("() => scrollTo(0, 0)")
+    actions = editor.locator("#translate").bounding_box()
+    assert 0 < actions["y"] < 800 - actions["height"]
+    server.trouble.append(problem(503, "queue_full", "64 texts are waiting", "try again"))
+    editor.evaluate("() => scrollTo(0, document.documentElement.scrollHeight)")
+    editor.locator("#translate").click()
+    editor.locator("#notice").wait_for()
+    assert 0 <= editor.locator("#notice").bounding_box()["y"] < 100
