@@ -61,10 +61,22 @@ def test_what_was_translated_before_the_server_went_away_stays(editor: Any, serv
     editor.locator("#source").fill("A dog runs. " * 40)
     editor.locator("#split").click()
     editor.locator("#notice", has_text="The server does not answer.").wait_for()
-    editor.locator("#status", has_text="16 of 40 sentences translated; go to").wait_for()
+    editor.locator("#status", has_text="16 of 40 sentences translated; the button").wait_for()
     labels = [one.get_attribute("aria-label") for one in editor.locator("#sentence-list button").all()]
     assert ["no draft yet" in label for label in labels] == [False] * 16 + [True] * 24
     assert [len(body["texts"]) for path, body in server.asked if path.endswith("translate")] == [16]
+    # The others can be translated later, and nothing else is touched.
+    editor.press("Alt+PageDown")
+    editor.word("Hund").focus()
+    editor.press("Space")
+    editor.unroute("**/v1/translate")
+    editor.get_by_role("button", name="Translate 24 sentences without a draft").click()
+    editor.locator("#status", has_text="24 sentences translated.").wait_for()
+    assert editor.locator("#sentence-list button[aria-label*='no draft yet']").count() == 0
+    assert editor.locator("#split").is_hidden()
+    assert editor.locator(".word.locked").all_text_contents() == ["Hund"]
+    editor.locator("#undo").click()
+    assert editor.locator("#sentence-list button[aria-label*='no draft yet']").count() == 24
 
 
 def test_a_failure_of_the_first_is_said(editor: Any) -> None:
@@ -74,6 +86,9 @@ def test_a_failure_of_the_first_is_said(editor: Any) -> None:
     editor.locator("#notice", has_text="The server does not answer.").wait_for()
     editor.locator("#status", has_text="That did not work.").wait_for()
     assert editor.locator("#sentences").is_hidden()
+    editor.unroute("**/v1/translate")
+    editor.locator("#notice-retry").click()
+    editor.locator("#status", has_text="3 sentences translated.").wait_for()
 
 
 def test_no_source(editor: Any, server: Any) -> None:

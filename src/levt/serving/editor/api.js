@@ -118,12 +118,11 @@ export class Api {
     return (await this.#json("v1/translate", body, { signal })).results.map(({ pieces }) => pieces);
   }
 
-  /** Many texts, some at a time; `onSome` hears their results, with traces, as they come. */
-  async translateAll(texts, { drop, ...more }, { signal, onSome }) {
+  /** Many texts, each with what it must not have, some at a time; `onSome` hears results, with traces, as they come. */
+  async translateAll(texts, drop, options, { signal, onSome }) {
     const most = Math.min(this.limits?.texts ?? TOGETHER, TOGETHER);
     for (let i = 0; i < texts.length; i += most) {
-      const part = texts.slice(i, i + most);
-      const body = { texts: part, drop: part.map(() => drop), ...more, trace: true };
+      const body = { texts: texts.slice(i, i + most), drop: drop.slice(i, i + most), options, trace: true };
       onSome((await this.#json("v1/translate", body, { signal })).results);
     }
   }

@@ -195,6 +195,8 @@ const turn = new ModelTurn({
 /** Let the model take a turn; without an action, the one that fits: go on, or begin. */
 async function run(action = null) {
   clearTimeout(following);
+  // What is translated one by one is stopped only by Stop: another turn would end up in one of the sentences.
+  if (source.readOnly) return;
   closePopover({ back: false });
   if (!whole.hidden) await toggleWhole();
   const back = byId("draft").contains(document.activeElement);
@@ -211,21 +213,31 @@ async function run(action = null) {
 const apart = () =>
   hasDraft() || session.now.terms.length || sentences.many || api.model?.by_pieces ? [] : sentencesOf(session.now.source);
 
+/** The sentences of the list, or of the source that is to become one. */
+function listed() {
+  if (sentences.many) return session.sentences;
+  const { now, gestures } = session;
+  return sentencesOf(now.source).map(({ text, space }) => ({ ...blank(text, { bans: now.bans }), gestures, space }));
+}
+
+/** Where something is still to be translated; what has terms may be begun by itself. */
+const untranslated = (list) => [...list.keys()].filter((i) => !hasDraft(list[i].now) && !list[i].now.terms.length && list[i].now.source.trim());
+
 /** Every sentence by itself. */
 async function oneByOne() {
-  if (!(await written())) return;
-  const found = sentencesOf(session.now.source);
+  if (turn.busy || !(await written())) return;
+  const before = listed();
+  const todo = untranslated(before);
   // The list takes the place of the source: what was written there meanwhile would be lost.
   source.readOnly = true;
-  const results = await turn.translateAll(found.map(({ text }) => text));
+  const results = await turn.translateAll(todo.map((i) => before[i]), oneByOne);
   source.readOnly = false;
   if (!results.length) return;
-  const { now, gestures } = session;
-  const cut = found.map(({ text, space }) => ({ ...blank(text, { bans: now.bans }), gestures, space }));
-  const made = cut.map((sentence, i) => (results[i] ? turn.taken(sentence, results[i]) : sentence));
-  session.exchange("translated the sentences one by one", made);
-  const all = results.length === found.length;
-  say(all ? `${found.length} sentences translated.` : `${results.length} of ${found.length} sentences translated; go to one of the others to translate it.`);
+  const list = [...listed()];
+  results.forEach((result, k) => (list[todo[k]] = turn.taken(list[todo[k]], result)));
+  session.exchange("translated the sentences one by one", list, sentences.many ? session.at : 0);
+  const all = results.length === todo.length;
+  say(all ? `${plural(todo.length, "sentence")} translated.` : `${results.length} of ${todo.length} sentences translated; the button below the source translates the others.`);
   draft.focus(0);
 }
 
@@ -246,7 +258,7 @@ async function join() {
   sentences.join();
 }
 
-const hasDraft = () => session.now.doc.tokens.length > 0 || session.now.doc.counts.some((count) => count !== null);
+const hasDraft = ({ doc } = session.now) => doc.tokens.length > 0 || doc.counts.some((count) => count !== null);
 const goOn = () => run();
 
 let following = null;
@@ -331,9 +343,9 @@ function render() {
   byId("redo").disabled = still || !session.canRedo;
   byId("draft").inert = busy;
   for (const id of ["translate", "continue", "step", "as-text", "take"]) byId(id).disabled = busy;
-  const several = still ? 0 : apart().length;
-  byId("split").hidden = several < 2;
-  byId("split").textContent = `Translate ${several} sentences one by one`;
+  const several = still ? 0 : sentences.many ? untranslated(session.sentences).length : apart().length;
+  byId("split").hidden = several < (sentences.many ? 1 : 2);
+  byId("split").textContent = `Translate ${plural(several, "sentence")} ${sentences.many ? "without a draft" : "one by one"}`;
   byId("continue").disabled ||= !hasDraft() && whole.hidden;
   byId("stop").hidden = !busy;
   byId("draft").setAttribute("aria-busy", String(busy));

@@ -48,22 +48,26 @@ export class ModelTurn {
     return this.#turn("translate", documentOf([]), (more) => this.api.stream("v1/translate", body, more));
   }
 
-  /** Translate texts without showing how; gives the results that were there when it ended, was stopped or failed. */
-  async translateAll(texts) {
+  /**
+   * Translate sentences without showing how; gives the results that were there when it ended, was stopped or failed,
+   * and `again` is what can be tried then.
+   */
+  async translateAll(sentences, again) {
     const aborter = this.#begin();
     const { signal } = aborter;
     const results = [];
     const onSome = (some) => {
       results.push(...some);
-      say(`${results.length} of ${plural(texts.length, "sentence")} translated …`);
+      say(`${results.length} of ${plural(sentences.length, "sentence")} translated …`);
     };
     try {
-      const drop = this.session.now.bans.map((ban) => ban.text);
-      await this.api.translateAll(texts, { drop, options: this.options() }, { signal, onSome });
+      const texts = sentences.map(({ now }) => now.source);
+      const drop = sentences.map(({ now }) => now.bans.map((ban) => ban.text));
+      await this.api.translateAll(texts, drop, this.options(), { signal, onSome });
     } catch (error) {
       const stopped = error.name === "AbortError" || signal.aborted;
       if (!results.length) say(stopped ? "Stopped; nothing was translated." : "That did not work.");
-      if (!stopped) complain(error);
+      if (!stopped) complain(error, again);
     } finally {
       if (this.#aborter === aborter) {
         this.#aborter = null;

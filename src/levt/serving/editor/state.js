@@ -88,9 +88,9 @@ export class Session {
   }
 
   /** Put other sentences in the place of these. */
-  exchange(label, sentences) {
-    this.#step(label, 0);
-    [this.sentences, this.at] = [sentences, 0];
+  exchange(label, sentences, at = 0) {
+    this.#step(label, at);
+    [this.sentences, this.at] = [sentences, at];
     this.#changed(label);
   }
 
