@@ -7,8 +7,15 @@ import { visible } from "./pieces.js";
 import { blank } from "./state.js";
 import { newToken } from "./trace.js";
 
+/** Tokens with what is known of them and no more: there may be thousands, and a browser keeps only so much. */
+const slim = (tokens) =>
+  tokens.map(({ id: _, ...token }) => {
+    const known = Object.entries(token).filter(([, value]) => value !== null && value !== false);
+    return Object.fromEntries(known.map(([name, value]) => [name, ["fill", "keep"].includes(name) ? Number(value.toPrecision(4)) : value]));
+  });
+
 /** Tokens that were kept, under numbers that no other has. */
-const renumbered = (tokens) => tokens.map(({ id: _, ...token }) => newToken(token.token, token.piece, token));
+const renumbered = (tokens) => tokens.map((token) => newToken(token.token, token.piece, token));
 
 export class Sentences {
   constructor(session) {
@@ -35,7 +42,7 @@ export class Sentences {
 
   /** What is worth keeping. */
   get kept() {
-    return this.session.sentences.map(({ space, now }) => ({ space, now: { ...now, turn: -1 } }));
+    return this.session.sentences.map(({ space, now }) => ({ space, now: { ...now, doc: { ...now.doc, tokens: slim(now.doc.tokens) }, turn: -1 } }));
   }
 
   go(i) {
