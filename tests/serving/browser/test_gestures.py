@@ -240,6 +240,21 @@ def test_terms_and_bans(editor: Any, server: Any) -> None:
     assert editor.locator("#bans li span:first-child").all_text_contents() == ["Hund", "läuft"]
 
 
+def test_a_term_that_was_typed_counts_without_being_added_by_a_key(editor: Any, server: Any) -> None:
+    editor.locator("#source").fill(DOG)
+    editor.locator("#ban").press_sequentially("Hund")
+    editor.locator("#term").press_sequentially("Winter")
+    editor.press("Control+Enter")
+    editor.locator("#status", has_text="iteration").wait_for()
+    asked = server.last("/v1/translate")
+    assert (asked["terms"], asked["drop"]) == (["Winter"], ["Hund"])
+    editor.locator("#ban").press_sequentially("Schnee")
+    editor.locator("#continue").click()
+    editor.rests()
+    assert "Schnee" not in editor.words
+    assert editor.locator("#bans li").count() == 2
+
+
 def test_a_term_is_there_as_a_whole_word_however_it_is_spelt(editor: Any) -> None:
     editor.translate("A dog runs.")
     for term in ("Hun", "la\u0308uft", "Ein Hund", "Katze"):
@@ -259,6 +274,7 @@ def test_the_leave_alone_dial(editor: Any, server: Any) -> None:
     assert editor.locator("#dial-value").text_content() == "edit nothing"
     editor.go_on()
     assert server.last("/v1/refine")["options"]["min_edit"] == 1
+    assert "“Leave alone” is at its end" in editor.said
     assert editor.text == "Ein Hund läuft."
 
 

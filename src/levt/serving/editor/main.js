@@ -201,6 +201,7 @@ async function run(action = null) {
   if (!whole.hidden) await toggleWhole();
   const back = byId("draft").contains(document.activeElement);
   if (!whole.hidden || !(await written())) return;
+  await banning;
   const wanted = action ?? (hasDraft() ? "continue" : "translate");
   // Line breaks would come into the draft, where nobody could see them; between sentences they are kept.
   const lines = wanted === "translate" && apart().some(({ space }) => /[\n\r\u2028\u2029]/.test(space));
@@ -226,6 +227,7 @@ const untranslated = (list) => [...list.keys()].filter((i) => !hasDraft(list[i].
 /** Every sentence by itself. */
 async function oneByOne() {
   if (turn.busy || !(await written())) return;
+  await banning;
   const before = listed();
   const todo = untranslated(before);
   // The list takes the place of the source: what was written there meanwhile would be lost.
@@ -273,6 +275,8 @@ source.addEventListener("input", () => {
 
 // ---- steering -------------------------------------------------------------------------------------------
 
+let banning = null;
+
 async function banText(text) {
   try {
     const { tokens } = await api.tokenize(text);
@@ -293,7 +297,7 @@ const showBans = chips({
   list: "bans",
   field: "ban",
   button: "ban-add",
-  onAdd: banText,
+  onAdd: (text) => (banning = banText(text)),
   onRemove: (i) => session.commit(`allowed ${quoted(session.now.bans[i].text)}`, { bans: session.now.bans.filter((_, k) => k !== i) }),
 });
 

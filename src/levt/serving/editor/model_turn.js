@@ -193,10 +193,13 @@ export class ModelTurn {
     const sum = (key) => story.reduce((total, frame) => total + frame[key], 0);
     const edits = `${sum("deleted")} deleted, ${sum("inserted")} inserted`;
     // A model may leave alone what reads well, though the source says something else by now.
+    const nothing = !sum("deleted") && !sum("inserted");
     const advice =
-      action === "re-sync" && !sum("deleted") && !sum("inserted")
-        ? " Cross out what no longer fits and continue, or translate anew."
-        : "";
+      nothing && this.options().min_edit === 1
+        ? " “Leave alone” is at its end: nothing is edited."
+        : nothing && action === "re-sync"
+          ? " Cross out what no longer fits and continue, or translate anew."
+          : "";
     say(`${plural(result.iterations, "iteration")}: ${edits}; ${STOPPED[result.stopped] ?? result.stopped}.${advice}`);
   }
 }
