@@ -60,7 +60,8 @@ h1 { font-size: 1.4rem; } h2 { font-size: 1.05rem; margin: 2rem 0 0.25rem; }
 .faint, th { color: var(--faint); font-weight: 400; } .final { font-size: 1.25rem; }
 table { border-collapse: collapse; width: 100%; } tr { border-top: 1px solid var(--line); }
 th, td { text-align: start; vertical-align: top; padding: 0.35rem 0.75rem 0.35rem 0; } th { width: 6rem; font-size: 0.85rem; }
-td, .final { overflow-wrap: anywhere; }
+td, .text { overflow-wrap: anywhere; }
+.text { white-space: pre-wrap; }
 ins { color: var(--ins); background: var(--ins-band); text-decoration: underline; text-underline-offset: 0.2em; }
 del { color: var(--del); background: var(--del-band); text-decoration: line-through; }`;
 
@@ -82,12 +83,12 @@ export function sessionHtml(sentences, model) {
   const main = make("main");
   main.append(
     make("h1", {}, "A text, edited by a person and a model"),
-    make("p", { class: "faint", dir: "auto" }, sentences.text(({ now }) => now.source)),
-    make("p", { class: "final", dir: "auto" }, sentences.text() || "(empty)"),
+    make("p", { class: "faint text", dir: "auto" }, sentences.text(({ now }) => now.source)),
+    make("p", { class: "final text", dir: "auto" }, sentences.text() || "(empty)"),
     make("p", { class: "faint" }, `Model: ${model}. `, make("del", {}, "deleted"), " ", make("ins", {}, "inserted"), "; rest the pointer on an edit for its probability."),
   );
   sentences.session.sentences.forEach((sentence, number) => {
-    if (sentences.many) main.append(make("h2", { class: "sentence" }, `${number + 1}. ${sentence.now.source}`));
+    if (sentences.many) main.append(make("h2", { class: "sentence" }, `${number + 1}. `, make("bdi", {}, sentence.now.source)));
     story(sentence, main, make);
   });
   page.body.append(main);
