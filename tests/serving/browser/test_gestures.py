@@ -56,6 +56,18 @@ def test_a_crossed_out_word_goes(editor: Any, server: Any) -> None:
     assert server.last("/v1/refine")["state"]["drop"][1] is True
 
 
+def test_a_full_stop_can_be_pressed_and_so_can_the_gaps_beside_it(editor: Any) -> None:
+    editor.give("“I have 3.50.”", "„Ich habe 3,50.“")
+    for mark in ("„", ",", ".“"):
+        editor.word(mark).click()
+        editor.choose("Cross out")
+    assert editor.locator(".word.crossed").all_text_contents() == ["„", ",", ".“"]
+    for gap in range(8):
+        editor.gap(gap).click()
+        editor.choose("One")
+    assert editor.locator(".gap.asked").count() == 8
+
+
 def test_alternatives_come_with_probabilities(editor: Any, server: Any) -> None:
     editor.translate(DOG)
     editor.word("Hund").click()

@@ -124,7 +124,7 @@ export class DraftView {
   #button(item) {
     const open = (event) => this.on.open(item, event.currentTarget);
     if (item.kind === "gap") {
-      const tight = item.after && !item.after.space ? "tight" : "";
+      const tight = item.after && !item.after.space ? (item.before?.script === "marks" ? "tight opening" : "tight") : "";
       const asked = item.count === null ? "" : "asked";
       return element(
         "button",
@@ -139,7 +139,7 @@ export class DraftView {
         element("span", { "aria-hidden": "true", dir: "ltr" }, item.count === null ? "+" : item.count === 0 ? "∅" : `+${item.count}`),
       );
     }
-    const state = [item.locked && "locked", item.drop && "crossed", item.mine && "mine", item.fresh && "fresh", doubt(item)];
+    const state = [item.script === "marks" && "mark", item.locked && "locked", item.drop && "crossed", item.mine && "mine", item.fresh && "fresh", doubt(item)];
     return element(
       "button",
       {
