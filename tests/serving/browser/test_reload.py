@@ -44,6 +44,14 @@ def test_a_draft_that_is_being_edited_as_text(editor: Any) -> None:
     assert editor.text == "Ein Dackel läuft."
 
 
+def test_how_sure_the_model_was(editor: Any) -> None:
+    editor.translate("A dog runs.")
+    labels = [word.get_attribute("aria-label") for word in editor.locator("#draft .word").all()]
+    assert labels == ["Ein", "Hund", "läuft, doubtful, 42 %", "."]
+    reload(editor)
+    assert [word.get_attribute("aria-label") for word in editor.locator("#draft .word").all()] == labels
+
+
 def test_what_is_new_is_still_told_from_what_was_there(editor: Any) -> None:
     editor.translate("A dog runs.")
     reload(editor)
