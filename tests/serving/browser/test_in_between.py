@@ -190,3 +190,24 @@ def test_a_ban_that_failed_can_be_tried_again(editor: Any, server: Any) -> None:
     editor.press("Enter")
     editor.locator("#notice-retry").click()
     editor.locator("#bans li", has_text="Wolf").wait_for()
+
+
+def test_what_is_edited_as_text_is_what_is_copied_saved_and_joined(editor: Any) -> None:
+    def edit(text: str) -> None:
+        editor.press("Alt+t")
+        editor.locator("#whole").fill(text)
+
+    two_sentences(editor)
+    edit("Ein Dackel läuft.")
+    editor.press("Alt+c")
+    editor.locator("#status", has_text="Copied").wait_for()
+    assert editor.evaluate("navigator.clipboard.readText()") == "Ein Dackel läuft. Ein Katze schläft."
+    edit("Ein Wolf läuft.")
+    assert editor.saved("Text") == "Ein Wolf läuft. Ein Katze schläft.\n"
+    edit("Ein Pudel läuft.")
+    editor.locator("#sentence-list button").nth(1).click()
+    editor.word("Katze").wait_for()
+    edit("Ein Kater schläft.")
+    editor.locator("#join").click()
+    editor.locator("#sentences").wait_for(state="hidden")
+    assert editor.text == "Ein Pudel läuft. Ein Kater schläft."

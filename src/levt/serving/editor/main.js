@@ -130,9 +130,10 @@ function writeAll() {
 }
 
 /** What is typed into the draft is written down before anything else is done with it; gives whether it could be. */
-function written() {
+async function written() {
   draft.input?.blur();
-  return writeAll();
+  if (!whole.hidden) await toggleWhole();
+  return whole.hidden && writeAll();
 }
 
 function banWord(word) {
@@ -244,7 +245,7 @@ async function oneByOne() {
 }
 
 async function goTo(i) {
-  if (turn.busy || !whole.hidden) return;
+  if (turn.busy) return;
   closePopover({ back: false });
   clearTimeout(following);
   if (!(await written()) || !sentences.go(i)) return;
@@ -254,7 +255,7 @@ async function goTo(i) {
 }
 
 async function join() {
-  if (turn.busy || !whole.hidden) return;
+  if (turn.busy) return;
   if (!(await written())) return;
   settle();
   sentences.join();
