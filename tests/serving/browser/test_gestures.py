@@ -56,6 +56,18 @@ def test_a_crossed_out_word_goes(editor: Any, server: Any) -> None:
     assert server.last("/v1/refine")["state"]["drop"][1] is True
 
 
+def test_a_full_stop_can_be_pressed_and_so_can_the_gaps_beside_it(editor: Any) -> None:
+    editor.give("“I have 3.50.”", "„Ich habe 3,50.“")
+    for mark in ("„", ",", ".“"):
+        editor.word(mark).click()
+        editor.choose("Cross out")
+    assert editor.locator(".word.crossed").all_text_contents() == ["„", ",", ".“"]
+    for gap in range(8):
+        editor.gap(gap).click()
+        editor.choose("One")
+    assert editor.locator(".gap.asked").count() == 8
+
+
 def test_alternatives_come_with_probabilities(editor: Any, server: Any) -> None:
     editor.translate(DOG)
     editor.word("Hund").click()
@@ -240,6 +252,21 @@ def test_terms_and_bans(editor: Any, server: Any) -> None:
     assert editor.locator("#bans li span:first-child").all_text_contents() == ["Hund", "läuft"]
 
 
+def test_a_term_that_was_typed_counts_without_being_added_by_a_key(editor: Any, server: Any) -> None:
+    editor.locator("#source").fill(DOG)
+    editor.locator("#ban").press_sequentially("Hund")
+    editor.locator("#term").press_sequentially("Winter")
+    editor.press("Control+Enter")
+    editor.locator("#status", has_text="iteration").wait_for()
+    asked = server.last("/v1/translate")
+    assert (asked["terms"], asked["drop"]) == (["Winter"], ["Hund"])
+    editor.locator("#ban").press_sequentially("Schnee")
+    editor.locator("#continue").click()
+    editor.rests()
+    assert "Schnee" not in editor.words
+    assert editor.locator("#bans li").count() == 2
+
+
 def test_a_term_is_there_as_a_whole_word_however_it_is_spelt(editor: Any) -> None:
     editor.translate("A dog runs.")
     for term in ("Hun", "la\u0308uft", "Ein Hund", "Katze"):
@@ -259,6 +286,7 @@ def test_the_leave_alone_dial(editor: Any, server: Any) -> None:
     assert editor.locator("#dial-value").text_content() == "edit nothing"
     editor.go_on()
     assert server.last("/v1/refine")["options"]["min_edit"] == 1
+    assert "“Leave alone” is at its end" in editor.said
     assert editor.text == "Ein Hund läuft."
 
 
@@ -274,8 +302,11 @@ def test_undo_and_redo(editor: Any) -> None:
     editor.locator("#undo").click()
     editor.locator("#undo").click()
     assert editor.text == ""
+    assert editor.locator("#source").input_value() == "A dog runs."
+    editor.locator("#undo").click()
+    assert editor.locator("#source").input_value() == ""
     assert editor.locator("#undo").is_disabled()
-    for _ in range(2):
+    for _ in range(3):
         editor.locator("#redo").click()
     assert editor.text == "Ein Hund läuft."
     assert editor.locator(".word.locked").count() == 1

@@ -109,3 +109,33 @@ def test_axe_finds_nothing_serious(editor: Any, server: Any, scheme: str) -> Non
     editor.locator("#help-open").click()
     found["help"] = serious(editor)
     assert {where: problems for where, problems in found.items() if problems} == {}
+
+
+def test_a_phone_has_room_for_what_has_no_spaces(editor: Any) -> None:
+    editor.set_viewport_size(PHONE)
+    editor.give(
+        "A dog.",
+        "Ein Oberweserdampfschifffahrtsgesellschaftskapitän, siehe https://example.org/" + "a" * 99 + ".",
+    )
+    assert editor.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_numbers_read_from_left_to_right_in_any_script(editor: Any) -> None:
+    editor.give("It costs 12.50 in all.", "זה עולה 12.50, הכול.")
+    one, point, two, comma = (editor.word(text).bounding_box()["x"] for text in ("12", ".", "50", ","))
+    assert comma < one < point < two
+    assert editor.text == "זה עולה 12.50, הכול."
+    editor.word("12").focus()
+    editor.press("ArrowLeft", "ArrowLeft")
+    assert editor.focused == "."
+
+
+def test_alternatives_that_nobody_could_see_are_not_offered(editor: Any) -> None:
+    editor.translate("A dog runs.")
+    pieces = {"▁": 0.5, "<0xD7>": 0.3, "▁Wolf": 0.1}
+    found = [{"text": "", "tokens": [7], "pieces": [piece], "probability": p} for piece, p in pieces.items()]
+    answer = {"model": "scripted", "current": 0.1, "alternatives": found}
+    editor.route("**/v1/alternatives", lambda route: route.fulfill(json=answer))
+    editor.word("Hund").click()
+    editor.locator("#popover .alternative").first.wait_for()
+    assert editor.locator("#popover .what").all_text_contents() == ["Wolf"]

@@ -44,6 +44,14 @@ def test_a_draft_that_is_being_edited_as_text(editor: Any) -> None:
     assert editor.text == "Ein Dackel läuft."
 
 
+def test_how_sure_the_model_was(editor: Any) -> None:
+    editor.translate("A dog runs.")
+    labels = [word.get_attribute("aria-label") for word in editor.locator("#draft .word").all()]
+    assert labels == ["Ein", "Hund", "läuft, doubtful, 42 %", "."]
+    reload(editor)
+    assert [word.get_attribute("aria-label") for word in editor.locator("#draft .word").all()] == labels
+
+
 def test_what_is_new_is_still_told_from_what_was_there(editor: Any) -> None:
     editor.translate("A dog runs.")
     reload(editor)
@@ -80,3 +88,30 @@ def test_another_model_gets_tokens_of_its_own(editor: Any, server: Any) -> None:
     assert server.model.vocabulary.text(state["tokens"]) == "Ein Hund läuft über der tiefen Schnee."
     assert server.model.vocabulary.text(state["banned"][0]) == "Katze"
     assert state["words"] == [None, None, 1, None, None, None, None, None, 2]
+
+
+def test_settings(editor: Any, server: Any) -> None:
+    editor.locator("details summary").click()
+    editor.locator("#dial").fill("0.5")
+    editor.locator("#length").fill("1.5")
+    editor.locator("#iterations").fill("3")
+    editor.locator("#follow").uncheck()
+    reload(editor)
+    assert not editor.locator("#follow").is_checked()
+    assert editor.locator("#dial-value").text_content() == "only edits above 75 %"
+    assert editor.locator("#length-value").text_content() == "+1.5"
+    editor.translate("A dog runs.")
+    options = server.last("/v1/translate")["options"]
+    assert (options["min_edit"], options["empty_gap_penalty"], options["max_iterations"]) == (0.5, 1.5, 3)
+
+
+def test_a_text_that_the_browser_cannot_keep(editor: Any) -> None:
+    """It is said once, for a reload would bring back less than there is."""
+    editor.translate("A dog runs.")
+    editor.evaluate("() => sessionStorage.setItem('full', 'x'.repeat(5 * 2 ** 20 - 2000))")
+    editor.locator("#source").fill("A dog runs over the deep snow. " * 100)
+    editor.locator("#notice", has_text="would not survive a reload").wait_for()
+    assert editor.locator("#notice-retry").is_hidden()
+    editor.locator("#notice-close").click()
+    editor.locator("#source").fill("A dog runs over the deep snow. " * 101)
+    assert editor.locator("#notice").is_hidden()

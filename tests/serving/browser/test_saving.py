@@ -50,6 +50,18 @@ def test_the_session_as_a_page(editor: Any, chromium: Any, tmp_path: Path) -> No
     profile.close()
 
 
+def test_the_page_keeps_paragraphs(editor: Any, chromium: Any, tmp_path: Path) -> None:
+    editor.locator("#source").fill("A dog runs.\n\nA cat sleeps.")
+    editor.locator("#translate").click()
+    editor.locator("#status", has_text="2 sentences translated.").wait_for()
+    page = tmp_path / "session.html"
+    page.write_text(editor.saved("Session"), encoding="utf-8")
+    profile, alone = alone_with(chromium, page)
+    assert alone.locator(".faint.text").inner_text() == "A dog runs.\n\nA cat sleeps."
+    assert alone.locator(".final").inner_text() == "Ein Hund läuft.\n\nEin Katze schläft."
+    profile.close()
+
+
 def test_the_text(editor: Any) -> None:
     editor.translate("A dog runs.")
     assert editor.saved("Text") == "Ein Hund läuft.\n"

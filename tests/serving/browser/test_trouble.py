@@ -61,10 +61,22 @@ def test_what_was_translated_before_the_server_went_away_stays(editor: Any, serv
     editor.locator("#source").fill("A dog runs. " * 40)
     editor.locator("#split").click()
     editor.locator("#notice", has_text="The server does not answer.").wait_for()
-    editor.locator("#status", has_text="16 of 40 sentences translated; go to").wait_for()
+    editor.locator("#status", has_text="16 of 40 sentences translated; the button").wait_for()
     labels = [one.get_attribute("aria-label") for one in editor.locator("#sentence-list button").all()]
     assert ["no draft yet" in label for label in labels] == [False] * 16 + [True] * 24
     assert [len(body["texts"]) for path, body in server.asked if path.endswith("translate")] == [16]
+    # The others can be translated later, and nothing else is touched.
+    editor.press("Alt+PageDown")
+    editor.word("Hund").focus()
+    editor.press("Space")
+    editor.unroute("**/v1/translate")
+    editor.get_by_role("button", name="Translate 24 sentences without a draft").click()
+    editor.locator("#status", has_text="24 sentences translated.").wait_for()
+    assert editor.locator("#sentence-list button[aria-label*='no draft yet']").count() == 0
+    assert editor.locator("#split").is_hidden()
+    assert editor.locator(".word.locked").all_text_contents() == ["Hund"]
+    editor.locator("#undo").click()
+    assert editor.locator("#sentence-list button[aria-label*='no draft yet']").count() == 24
 
 
 def test_a_failure_of_the_first_is_said(editor: Any) -> None:
@@ -74,6 +86,9 @@ def test_a_failure_of_the_first_is_said(editor: Any) -> None:
     editor.locator("#notice", has_text="The server does not answer.").wait_for()
     editor.locator("#status", has_text="That did not work.").wait_for()
     assert editor.locator("#sentences").is_hidden()
+    editor.unroute("**/v1/translate")
+    editor.locator("#notice-retry").click()
+    editor.locator("#status", has_text="3 sentences translated.").wait_for()
 
 
 def test_no_source(editor: Any, server: Any) -> None:
@@ -130,3 +145,43 @@ def test_a_token_that_no_server_has(profile: Any, served: tuple[str, Any], serve
         editor.locator("#token").fill(" sesame ")
         editor.press("Enter")
         editor.locator("#model", has_text="scripted").wait_for()
+
+
+def test_a_token_that_is_refused(profile: Any, served: tuple[str, Any], server: Any) -> None:
+    """It is said, each time, and also of one that was right before; nobody is told so who gave none yet."""
+    from browser.page_object import open_editor
+
+    server.token = "sesame"
+    for editor in open_editor(profile, served[0]):
+        refused = editor.locator("#token-refused")
+        assert refused.is_hidden()
+        editor.locator("#token").fill("poppy")
+        editor.press("Enter")
+        refused.wait_for()
+        assert editor.locator("#token").input_value() == ""
+        editor.locator("#token").fill("sesame")
+        editor.press("Enter")
+        editor.locator("#model", has_text="scripted").wait_for()
+        assert editor.locator("#token-dialog").is_hidden()
+        server.token = "linseed"
+        editor.locator("#source").fill("A dog runs.")
+        editor.locator("#translate").click()
+        refused.wait_for()
+        editor.locator("#token").fill("linseed")
+        editor.press("Enter")
+        editor.word("Hund").wait_for()
+
+
+def test_what_went_wrong_is_seen_beside_a_long_text(editor: Any, server: Any) -> None:
+    from browser.scripted_server import problem
+
+    editor.locator("#source").fill("A dog runs. " * 300)
+    assert editor.evaluate("document.documentElement.scrollHeight > 2 * innerHeight")
+    editor.evaluate("() => scrollTo(0, 0)")
+    actions = editor.locator("#translate").bounding_box()
+    assert 0 < actions["y"] < 800 - actions["height"]
+    server.trouble.append(problem(503, "queue_full", "64 texts are waiting", "try again"))
+    editor.evaluate("() => scrollTo(0, document.documentElement.scrollHeight)")
+    editor.locator("#translate").click()
+    editor.locator("#notice").wait_for()
+    assert 0 <= editor.locator("#notice").bounding_box()["y"] < 100

@@ -58,7 +58,7 @@ async function errorOf(response) {
 }
 
 export class Api {
-  /** `askToken` is called when the server wants a bearer token; it gives one, or null. */
+  /** `askToken(refused)` is called when the server wants a bearer token, or another one; it gives one, or null. */
   constructor({ askToken, token = null }) {
     this.askToken = askToken;
     this.token = token;
@@ -68,8 +68,9 @@ export class Api {
 
   async #send(path, body, { signal, accept = "application/json" } = {}) {
     const headers = { Accept: accept };
+    const { token } = this;
     if (body) headers["Content-Type"] = "application/json";
-    if (this.token) headers.Authorization = `Bearer ${this.token}`;
+    if (token) headers.Authorization = `Bearer ${token}`;
     let response;
     try {
       response = await fetch(path, {
@@ -85,9 +86,10 @@ export class Api {
       throw new ApiError(UNREACHABLE);
     }
     if (response.status === 401) {
-      const token = await this.askToken();
-      if (token) {
-        this.token = token;
+      // Another request may have asked for one meanwhile.
+      const other = this.token === token ? await this.askToken(token !== null) : this.token;
+      if (other) {
+        this.token = other;
         return this.#send(path, body, { signal, accept });
       }
     }
@@ -116,12 +118,11 @@ export class Api {
     return (await this.#json("v1/translate", body, { signal })).results.map(({ pieces }) => pieces);
   }
 
-  /** Many texts, some at a time; `onSome` hears their results, with traces, as they come. */
-  async translateAll(texts, { drop, ...more }, { signal, onSome }) {
+  /** Many texts, each with what it must not have, some at a time; `onSome` hears results, with traces, as they come. */
+  async translateAll(texts, drop, options, { signal, onSome }) {
     const most = Math.min(this.limits?.texts ?? TOGETHER, TOGETHER);
     for (let i = 0; i < texts.length; i += most) {
-      const part = texts.slice(i, i + most);
-      const body = { texts: part, drop: part.map(() => drop), ...more, trace: true };
+      const body = { texts: texts.slice(i, i + most), drop: drop.slice(i, i + most), options, trace: true };
       onSome((await this.#json("v1/translate", body, { signal })).results);
     }
   }

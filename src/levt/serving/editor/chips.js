@@ -9,21 +9,23 @@ export function chips({ list, field, button, onAdd, onRemove }) {
     const text = input.value.trim();
     input.value = "";
     if (text) onAdd(text);
-    input.focus();
   };
-  byId(button).addEventListener("click", add);
+  byId(button).addEventListener("click", () => (add(), input.focus()));
   input.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || event.isComposing || event.ctrlKey || event.metaKey) return;
-    event.preventDefault();
+    if (event.key !== "Enter" || event.isComposing) return;
     add();
+    // With Ctrl or Alt it goes on to the shortcuts.
+    if (!event.ctrlKey && !event.metaKey && !event.altKey) event.preventDefault();
   });
+  // Who goes on without pressing anything means what was typed.
+  input.addEventListener("change", add);
   return (texts, missing = () => false) => {
     byId(list).replaceChildren(
       ...texts.map((text, i) =>
         element(
           "li",
           { className: missing(text) ? "missing" : "" },
-          element("span", {}, text),
+          element("span", { dir: "auto" }, text),
           missing(text) ? element("span", { className: "faint" }, " not yet") : null,
           element("button", { type: "button", "aria-label": `Remove ${text}`, onclick: () => (onRemove(i), input.focus()) }, "×"),
         ),

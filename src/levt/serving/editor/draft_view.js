@@ -8,6 +8,8 @@ import { closePopover } from "./popover.js";
 
 const UNSURE = 0.8;
 const DOUBTFUL = 0.5;
+/** So many letters without a space fit into a line of a small screen. */
+const LINE = 20;
 
 /** How sure the model is of a word: "", "unsure" or "doubtful". */
 export function doubt(word) {
@@ -43,7 +45,19 @@ function gapLabel(before, after, count) {
   return `Gap ${place}${asked}`;
 }
 
+/** Buttons without a space between them; those of a number in one span, for it reads from left to right in any script. */
+function numbersInOne(items) {
+  const numeral = ({ text = "" }) => /^\p{Nd}+$/u.test(text);
+  const [first, last] = [items.findIndex(numeral), items.findLastIndex(numeral)];
+  const buttons = items.map(({ button }) => button);
+  if (first === last || items.slice(first, last).some(({ text = "" }) => /\p{L}/u.test(text))) return buttons;
+  return [...buttons.slice(0, first), element("span", { dir: "ltr" }, ...buttons.slice(first, last + 1)), ...buttons.slice(last + 1)];
+}
+
 export class DraftView {
+  /** Done when what is being pressed is let go. */
+  #pressed = null;
+
   /** `on` has: open(item, anchor), keep(word), cross(word, yes), ask(gap, count), type(place, text, {pasted}). */
   constructor(root, on) {
     this.root = root;
@@ -55,6 +69,9 @@ export class DraftView {
     // The key that kept a word must not also press its new button when it is let go.
     root.addEventListener("keyup", (event) => {
       if (event.key === " " && event.target !== this.input) event.preventDefault();
+    });
+    root.addEventListener("mousedown", () => {
+      this.#pressed = new Promise((resolve) => addEventListener("mouseup", () => setTimeout(resolve), { once: true }));
     });
     root.addEventListener("paste", (event) => {
       const item = this.items.find(({ button }) => button === event.target);
@@ -93,17 +110,21 @@ export class DraftView {
   /** The buttons, so that lines break only behind a gap: not before a full stop, and no line begins with a gap. */
   #lines() {
     const groups = [[]];
-    for (const { kind, after, before, button } of this.items) {
-      groups.at(-1).push(button);
+    for (const item of this.items) {
+      const { kind, after, before } = item;
+      groups.at(-1).push(item);
       if (kind === "gap" && before && (after?.space || after?.script === "spaceless")) groups.push([]);
     }
-    return groups.map((buttons) => element("span", { className: "together" }, ...buttons));
+    return groups.map((group) => {
+      const letters = group.reduce((sum, { text = "" }) => sum + text.length, 0);
+      return element("span", { className: letters > LINE ? "" : "together" }, ...numbersInOne(group));
+    });
   }
 
   #button(item) {
     const open = (event) => this.on.open(item, event.currentTarget);
     if (item.kind === "gap") {
-      const tight = item.after && !item.after.space ? "tight" : "";
+      const tight = item.after && !item.after.space ? (item.before?.script === "marks" ? "tight opening" : "tight") : "";
       const asked = item.count === null ? "" : "asked";
       return element(
         "button",
@@ -115,10 +136,10 @@ export class DraftView {
           tabIndex: -1,
           onclick: open,
         },
-        element("span", { "aria-hidden": "true" }, item.count === null ? "+" : item.count === 0 ? "∅" : `+${item.count}`),
+        element("span", { "aria-hidden": "true", dir: "ltr" }, item.count === null ? "+" : item.count === 0 ? "∅" : `+${item.count}`),
       );
     }
-    const state = [item.locked && "locked", item.drop && "crossed", item.mine && "mine", item.fresh && "fresh", doubt(item)];
+    const state = [item.script === "marks" && "mark", item.locked && "locked", item.drop && "crossed", item.mine && "mine", item.fresh && "fresh", doubt(item)];
     return element(
       "button",
       {
@@ -149,15 +170,16 @@ export class DraftView {
     if (this.input) return;
     closePopover({ back: false });
     const i = this.items.findIndex(({ kind, start }) => kind === item.kind && start === item.start);
+    if (i === -1) return;
     const { button } = this.items[i];
     let done = false;
-    const finish = (write, move = 0) => {
+    const finish = (write, back = true) => {
       if (done) return;
       done = true;
       this.input = null;
       const typed = input.value;
       input.replaceWith(button);
-      this.focus(i + move);
+      if (back) this.focus(i);
       if (write && typed.trim() !== (item.text ?? "")) this.on.type(item, typed);
     };
     const fit = () => input.style.setProperty("--letters", Math.max(Array.from(input.value).length, 2));
@@ -169,7 +191,11 @@ export class DraftView {
       spellcheck: false,
       "aria-label": item.kind === "word" ? `Instead of ${item.text}` : this.items[i].button.getAttribute("aria-label"),
       oninput: fit,
-      onblur: () => finish(true),
+      onblur: async ({ relatedTarget }) => {
+        // A word that is pressed must not move away under the pointer; who goes elsewhere stays there.
+        if (this.root.contains(relatedTarget)) await this.#pressed;
+        finish(true, relatedTarget === null);
+      },
       onkeydown: (event) => {
         if (event.isComposing || !["Enter", "Escape"].includes(event.key)) return;
         // With Ctrl or Alt it goes on to the shortcuts, once what was typed is written down.

@@ -17,7 +17,7 @@ import { recall, recallToken, remember, rememberToken } from "./remember.js";
 import { download, sessionHtml, sessionJson } from "./share.js";
 import { setUpShortcuts, shortcutTable } from "./shortcuts.js";
 import { Sentences } from "./sentences.js";
-import { Session } from "./state.js";
+import { blank, Session } from "./state.js";
 import { tokenDialog } from "./token_dialog.js";
 import { placeNow, retype, runsOf, spell, withText } from "./typing.js";
 
@@ -30,8 +30,8 @@ const session = new Session();
 const sentences = new Sentences(session);
 const api = new Api({
   token: recallToken(),
-  askToken: async () => {
-    const token = await tokenDialog();
+  askToken: async (refused) => {
+    const token = await tokenDialog(refused);
     if (token) rememberToken(token);
     return token;
   },
@@ -40,37 +40,34 @@ const source = byId("source");
 const whole = byId("whole");
 const frameView = new FrameView(byId("frame"));
 const quoted = (text) => `“${text}”`;
+/** What was typed into the draft and is not written yet, in order: {text, read, label, keep}. */
+let unwritten = [];
 let writing = null;
-let filling = false;
 
 // ---- the draft ------------------------------------------------------------------------------------------
 
 const draft = new DraftView(byId("draft"), {
   keep(word) {
-    session.commit(`${word.locked ? "let go of" : "kept"} ${quoted(word.text)}`, { doc: keepWord(session.now.doc, word) });
+    session.commit(`${word.locked ? "let go of" : "kept"} ${quoted(word.text)}`, { doc: keepWord(session.now.doc, itemNow(word)) });
   },
   cross(word) {
-    session.commit(`${word.drop ? "took back crossing out" : "crossed out"} ${quoted(word.text)}`, { doc: crossWord(session.now.doc, word) });
+    session.commit(`${word.drop ? "took back crossing out" : "crossed out"} ${quoted(word.text)}`, { doc: crossWord(session.now.doc, itemNow(word)) });
   },
   ask(gap, count) {
     if (count === gap.count || count > MOST_ASKED) return;
     const what = count === null ? "left a gap to the model" : count === 0 ? "closed a gap" : `asked for ${plural(count, "word")} in a gap`;
-    session.commit(what, { doc: ask(session.now.doc, gap.start, count) });
+    session.commit(what, { doc: ask(session.now.doc, itemNow(gap).start, count) });
   },
   type(place, text, { pasted = false } = {}) {
     const first = pasted && session.now.doc.tokens.length === 0;
     const label = first ? "gave a draft" : text.trim() ? `wrote ${quoted(text.trim())}` : `deleted ${quoted(place.text)}`;
-    const before = writing;
-    const put = async () => {
-      await before;
-      return write((doc) => withText(doc, placeNow(doc, place), text), label, { keep: !first, again: () => (writing = put()) });
-    };
-    writing = put();
+    unwritten.push({ text: text.trim(), label, keep: !first, read: (doc) => withText(doc, placeNow(doc, place), text) });
+    writeAll();
   },
   open(item, anchor) {
-    const find = (placeholders, signal) => findAlternatives(item, placeholders, signal);
-    const take = (one) => session.commit(`chose ${quoted(one.shown)}`, { doc: replace(session.now.doc, item, one) });
-    const edit = () => draft.edit(item, item.text ?? "");
+    const find = (placeholders, signal) => findAlternatives(itemNow(item), placeholders, signal);
+    const take = (one) => session.commit(`chose ${quoted(one.shown)}`, { doc: replace(session.now.doc, itemNow(item), one) });
+    const edit = () => draft.edit(itemNow(item), item.text ?? "");
     if (item.kind === "gap") {
       gapMenu(anchor, item, MOST_ASKED, { ask: (count) => this.ask(item, count), edit, find, take });
     } else {
@@ -79,11 +76,16 @@ const draft = new DraftView(byId("draft"), {
   },
 });
 
+/** A word or a gap where it is now: something may have been written since it was pressed. */
+const itemNow = (item) => ({ ...item, ...placeNow(session.now.doc, item) });
+
 async function findAlternatives({ start, end, space, text }, placeholders, signal) {
   const { source: x, doc } = session.now;
   const tokens = doc.tokens.map((token) => token.token);
   const answer = await api.alternatives({ text: x, tokens, start, end, placeholders, count: ASKED_ALTERNATIVES }, signal);
   const found = answer.alternatives
+    // Nobody could see a lone space, or read half a character.
+    .filter((one) => !/^\s*$|\ufffd/.test(joinPieces(one.pieces)))
     .map((one) => {
       const shown = visible(joinPieces(one.pieces));
       const attached = start > 0 && space !== false && !startsWord(one.pieces[0] ?? "");
@@ -96,7 +98,7 @@ async function findAlternatives({ start, end, space, text }, placeholders, signa
 }
 
 /** Write the draft anew; `read` gives the text for a document, and only what changed is looked up. */
-async function write(read, label, { keep = true, again }) {
+async function write({ read, label, keep, again, giveUp }) {
   try {
     for (;;) {
       const before = session.now.doc;
@@ -107,34 +109,51 @@ async function write(read, label, { keep = true, again }) {
       return true;
     }
   } catch (error) {
-    complain(error, again);
+    const waiting = unwritten.filter(({ text }) => text).map(({ text }) => quoted(text));
+    complain(error, again, { giveUp, more: waiting.length ? `Not written yet: ${waiting.join(", ")}.` : "" });
     return false;
   }
 }
 
-/** What is being typed into the draft is written down before anything else is done with it. */
+/** Write down what was typed, one after the other; gives whether all of it is. */
+function writeAll() {
+  const before = writing;
+  writing = (async () => {
+    await before;
+    while (unwritten.length) {
+      if (!(await write({ ...unwritten[0], again: writeAll, giveUp: () => (unwritten = []) }))) return false;
+      unwritten.shift();
+    }
+    return true;
+  })();
+  return writing;
+}
+
+/** What is typed into the draft is written down before anything else is done with it; gives whether it could be. */
 async function written() {
   draft.input?.blur();
-  await writing;
+  if (!whole.hidden) await toggleWhole();
+  return whole.hidden && writeAll();
 }
 
 function banWord(word) {
   const ban = { text: word.text, tokens: word.tokens.map((token) => token.token) };
   const bans = [...session.now.bans.filter((other) => other.text !== ban.text), ban];
-  session.commit(`banned ${quoted(word.text)}`, { bans, doc: crossWord(session.now.doc, word, true) });
+  session.commit(`banned ${quoted(word.text)}`, { bans, doc: crossWord(session.now.doc, itemNow(word), true) });
 }
 
 async function toggleWhole() {
   if (turn.busy) return;
   const open = whole.hidden;
   if (open) {
+    if (!(await written())) return;
     player.seek(player.frames.length);
     whole.value = textOf(session.now.doc);
   } else {
     // A first draft is there to be improved; a correction of one is there to stay.
     const first = session.now.doc.tokens.length === 0;
     const label = first ? "gave a draft" : "edited the draft as text";
-    if (!(await write(() => whole.value, label, { keep: !first, again: toggleWhole }))) return;
+    if (!(await write({ read: () => whole.value, label, keep: !first, again: toggleWhole }))) return;
   }
   whole.hidden = !open;
   byId("as-text").setAttribute("aria-pressed", String(open));
@@ -177,10 +196,13 @@ const turn = new ModelTurn({
 /** Let the model take a turn; without an action, the one that fits: go on, or begin. */
 async function run(action = null) {
   clearTimeout(following);
+  // What is translated one by one is stopped only by Stop: another turn would end up in one of the sentences.
+  if (source.readOnly) return;
   closePopover({ back: false });
   if (!whole.hidden) await toggleWhole();
   const back = byId("draft").contains(document.activeElement);
-  await written();
+  if (!whole.hidden || !(await written())) return;
+  await banning;
   const wanted = action ?? (hasDraft() ? "continue" : "translate");
   // Line breaks would come into the draft, where nobody could see them; between sentences they are kept.
   const lines = wanted === "translate" && apart().some(({ space }) => /[\n\r\u2028\u2029]/.test(space));
@@ -193,55 +215,59 @@ async function run(action = null) {
 const apart = () =>
   hasDraft() || session.now.terms.length || sentences.many || api.model?.by_pieces ? [] : sentencesOf(session.now.source);
 
+/** The sentences of the list, or of the source that is to become one. */
+function listed() {
+  if (sentences.many) return session.sentences;
+  const { now, gestures } = session;
+  return sentencesOf(now.source).map(({ text, space }) => ({ ...blank(text, { bans: now.bans }), gestures, space }));
+}
+
+/** Where something is still to be translated; what has terms may be begun by itself. */
+const untranslated = (list) => [...list.keys()].filter((i) => !hasDraft(list[i].now) && !list[i].now.terms.length && list[i].now.source.trim());
+
 /** Every sentence by itself. */
 async function oneByOne() {
-  await written();
-  const found = sentencesOf(session.now.source);
+  if (turn.busy || !(await written())) return;
+  await banning;
+  const before = listed();
+  const todo = untranslated(before);
   // The list takes the place of the source: what was written there meanwhile would be lost.
   source.readOnly = true;
-  const results = await turn.translateAll(found.map(({ text }) => text));
+  const results = await turn.translateAll(todo.map((i) => before[i]), oneByOne);
   source.readOnly = false;
   if (!results.length) return;
-  sentences.open(found, { bans: session.now.bans });
-  // To show each of them, and to remember all for each, would take long.
-  filling = true;
-  results.forEach((result, i) => {
-    sentences.go(i);
-    turn.accept(found[i].text, result);
-  });
-  sentences.go(0);
-  filling = false;
-  session.amend({});
-  const all = results.length === found.length;
-  say(all ? `${found.length} sentences translated.` : `${results.length} of ${found.length} sentences translated; go to one of the others to translate it.`);
+  const list = [...listed()];
+  results.forEach((result, k) => (list[todo[k]] = turn.taken(list[todo[k]], result)));
+  session.exchange("translated the sentences one by one", list, sentences.many ? session.at : 0);
+  const all = results.length === todo.length;
+  say(all ? `${plural(todo.length, "sentence")} translated.` : `${results.length} of ${todo.length} sentences translated; the button below the source translates the others.`);
   draft.focus(0);
 }
 
 async function goTo(i) {
-  if (turn.busy || !whole.hidden) return;
+  if (turn.busy) return;
   closePopover({ back: false });
   clearTimeout(following);
-  await written();
-  if (!sentences.go(i)) return;
+  if (!(await written()) || !sentences.go(i)) return;
   // What failed there is not to be tried again here.
   settle();
   say(`Sentence ${i + 1}.`);
 }
 
 async function join() {
-  if (turn.busy || !whole.hidden) return;
-  await written();
+  if (turn.busy) return;
+  if (!(await written())) return;
   settle();
   sentences.join();
 }
 
-const hasDraft = () => session.now.doc.tokens.length > 0 || session.now.doc.counts.some((count) => count !== null);
+const hasDraft = ({ doc } = session.now) => doc.tokens.length > 0 || doc.counts.some((count) => count !== null);
 const goOn = () => run();
 
 let following = null;
 
 source.addEventListener("input", () => {
-  session.amend({ source: source.value });
+  session.typeSource(source.value);
   clearTimeout(following);
   if (byId("follow").checked && hasDraft() && source.value.trim()) {
     following = setTimeout(() => session.now.source !== session.now.synced && whole.hidden && !draft.input && run("continue"), FOLLOW_AFTER);
@@ -249,6 +275,17 @@ source.addEventListener("input", () => {
 });
 
 // ---- steering -------------------------------------------------------------------------------------------
+
+let banning = null;
+
+async function banText(text) {
+  try {
+    const { tokens } = await api.tokenize(text);
+    session.commit(`banned ${quoted(text)}`, { bans: [...session.now.bans.filter((ban) => ban.text !== text), { text, tokens }] });
+  } catch (error) {
+    complain(error, () => banText(text));
+  }
+}
 
 const showTerms = chips({
   list: "terms",
@@ -261,14 +298,7 @@ const showBans = chips({
   list: "bans",
   field: "ban",
   button: "ban-add",
-  async onAdd(text) {
-    try {
-      const { tokens } = await api.tokenize(text);
-      session.commit(`banned ${quoted(text)}`, { bans: [...session.now.bans.filter((ban) => ban.text !== text), { text, tokens }] });
-    } catch (error) {
-      complain(error);
-    }
-  },
+  onAdd: (text) => (banning = banText(text)),
   onRemove: (i) => session.commit(`allowed ${quoted(session.now.bans[i].text)}`, { bans: session.now.bans.filter((_, k) => k !== i) }),
 });
 
@@ -281,6 +311,16 @@ function showDials() {
   byId("length-value").textContent = length > 0 ? `+${length}` : String(length);
 }
 for (const id of ["dial", "length"]) byId(id).addEventListener("input", showDials);
+
+/** What is set, and how to set it again. */
+const SETTINGS = ["dial", "length", "iterations"];
+const settings = () => ({ follow: byId("follow").checked, ...Object.fromEntries(SETTINGS.map((id) => [id, byId(id).value])) });
+function set({ follow = true, ...values }) {
+  byId("follow").checked = follow;
+  for (const id of SETTINGS) byId(id).value = values[id] ?? byId(id).defaultValue;
+  showDials();
+}
+for (const id of ["follow", ...SETTINGS]) byId(id).addEventListener("change", () => store());
 
 // ---- the page -------------------------------------------------------------------------------------------
 
@@ -308,9 +348,9 @@ function render() {
   byId("redo").disabled = still || !session.canRedo;
   byId("draft").inert = busy;
   for (const id of ["translate", "continue", "step", "as-text", "take"]) byId(id).disabled = busy;
-  const several = still ? 0 : apart().length;
-  byId("split").hidden = several < 2;
-  byId("split").textContent = `Translate ${several} sentences one by one`;
+  const several = still ? 0 : sentences.many ? untranslated(session.sentences).length : apart().length;
+  byId("split").hidden = several < (sentences.many ? 1 : 2);
+  byId("split").textContent = `Translate ${plural(several, "sentence")} ${sentences.many ? "without a draft" : "one by one"}`;
   byId("continue").disabled ||= !hasDraft() && whole.hidden;
   byId("stop").hidden = !busy;
   byId("draft").setAttribute("aria-busy", String(busy));
@@ -318,7 +358,6 @@ function render() {
 }
 
 session.onChange((what) => {
-  if (filling) return;
   if (!turn.busy || what === null) {
     const story = session.turns[session.now.turn]?.frames ?? [];
     if (player.frames !== story && !turn.busy) player.load(story);
@@ -330,19 +369,33 @@ session.onChange((what) => {
   store();
 });
 
-const store = () => remember({ model: api.model, sentences: sentences.kept, at: sentences.at, whole: whole.hidden ? null : whole.value });
+let safe = true;
+
+/** Keep the work for a reload of the tab; the first time that it cannot be kept, say so. */
+function store() {
+  const before = safe;
+  safe = remember({ model: api.model, sentences: sentences.kept, at: session.at, whole: whole.hidden ? null : whole.value, settings: settings() });
+  if (before && !safe) complain({ message: "The browser cannot keep so long a text: what you do from now on would not survive a reload.", hint: "Save it before you close or reload this tab." });
+}
 whole.addEventListener("input", store);
 
 async function move(direction) {
   if (turn.busy || !whole.hidden) return;
   closePopover({ back: false });
-  await written();
+  clearTimeout(following);
+  if (!(await written())) return;
+  const [at, count] = [session.at, session.sentences.length];
   const label = session[direction]();
-  if (label) say(`${direction === "undo" ? "Undone" : "Done again"}: ${label}.`);
+  if (!label) return;
+  const other = session.sentences.length !== count;
+  const where = session.at !== at && !other ? ` in sentence ${session.at + 1}` : "";
+  // What failed there is not to be tried again here.
+  if (where || other) settle();
+  say(`${direction === "undo" ? "Undone" : "Done again"}${where}: ${label}.`);
 }
 
 async function copy() {
-  await written();
+  if (!(await written())) return;
   const text = sentences.text();
   try {
     await navigator.clipboard.writeText(text);
@@ -353,7 +406,7 @@ async function copy() {
 }
 
 async function save({ currentTarget: button }) {
-  await written();
+  if (!(await written())) return;
   const pick = (text, note, act) =>
     element("button", { type: "button", className: "pick", onclick: () => (closePopover(), act()) }, element("strong", {}, text), element("span", { className: "faint" }, note));
   const model = api.model?.name ?? "";
@@ -402,8 +455,8 @@ setUpShortcuts({
   toDraft: () => (player.seek(player.frames.length), draft.focus()),
   toSource: () => source.focus(),
   asText: () => void toggleWhole(),
-  sentenceBefore: () => void goTo(sentences.at - 1),
-  sentenceAfter: () => void goTo(sentences.at + 1),
+  sentenceBefore: () => void goTo(session.at - 1),
+  sentenceAfter: () => void goTo(session.at + 1),
   copy: () => void copy(),
   earlier: () => player.frames.length > 0 && player.seek(Math.max(player.position - 1, 0)),
   later: () => player.frames.length > 0 && player.seek(Math.min(player.position + 1, player.frames.length)),
@@ -440,7 +493,7 @@ async function adopt(model) {
     setApart(before.by_pieces);
     throw error;
   }
-  if (known.length) sentences.reopen(known, sentences.at);
+  if (known.length) sentences.reopen(known, session.at);
   else store();
 }
 
@@ -466,14 +519,15 @@ if (remembered) {
     sentences.reopen(remembered.sentences, remembered.at);
   } catch {
     // It is not ours, or of another version: then the page begins anew.
-    sentences.open([{ text: "", space: "" }]);
+    session.begin([blank("")], 0);
   }
 }
-showDials();
+set(remembered?.settings ?? {});
 render();
 player.load([]);
 if (typeof remembered?.whole === "string") {
-  toggleWhole();
+  await toggleWhole();
   whole.value = remembered.whole;
+  store();
 }
 meet();

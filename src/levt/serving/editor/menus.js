@@ -56,7 +56,7 @@ function row(one, take) {
   bar.style.setProperty("--share", one.probability);
   const button = choice("", () => take(one), { className: "alternative" });
   button.append(
-    element("span", { className: "what" }, one.shown || "(nothing)"),
+    element("span", { className: "what", dir: "auto" }, one.shown),
     bar,
     element("span", { className: "faint" }, percent(one.probability)),
   );

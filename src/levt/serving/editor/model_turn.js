@@ -5,6 +5,7 @@ import { afterResult, documentOf, stateOf, textOf } from "./document.js";
 import { plural } from "./dom.js";
 import { follow } from "./follow.js";
 import { complain, say, settle } from "./notices.js";
+import { afterTurn } from "./state.js";
 import { after, begin, changes, frames } from "./trace.js";
 
 const STOPPED = {
@@ -47,22 +48,26 @@ export class ModelTurn {
     return this.#turn("translate", documentOf([]), (more) => this.api.stream("v1/translate", body, more));
   }
 
-  /** Translate texts without showing how; gives the results that were there when it ended, was stopped or failed. */
-  async translateAll(texts) {
+  /**
+   * Translate sentences without showing how; gives the results that were there when it ended, was stopped or failed,
+   * and `again` is what can be tried then.
+   */
+  async translateAll(sentences, again) {
     const aborter = this.#begin();
     const { signal } = aborter;
     const results = [];
     const onSome = (some) => {
       results.push(...some);
-      say(`${results.length} of ${plural(texts.length, "sentence")} translated …`);
+      say(`${results.length} of ${plural(sentences.length, "sentence")} translated …`);
     };
     try {
-      const drop = this.session.now.bans.map((ban) => ban.text);
-      await this.api.translateAll(texts, { drop, options: this.options() }, { signal, onSome });
+      const texts = sentences.map(({ now }) => now.source);
+      const drop = sentences.map(({ now }) => now.bans.map((ban) => ban.text));
+      await this.api.translateAll(texts, drop, this.options(), { signal, onSome });
     } catch (error) {
       const stopped = error.name === "AbortError" || signal.aborted;
       if (!results.length) say(stopped ? "Stopped; nothing was translated." : "That did not work.");
-      if (!stopped) complain(error);
+      if (!stopped) complain(error, again);
     } finally {
       if (this.#aborter === aborter) {
         this.#aborter = null;
@@ -72,9 +77,9 @@ export class ModelTurn {
     return results;
   }
 
-  /** Take in a result that nobody watched. */
-  accept(source, result) {
-    this.#take("translate", source, result, frames(result.trace));
+  /** A sentence with a result that nobody watched. */
+  taken(sentence, result) {
+    return afterTurn(sentence, ...this.#turnOf("translate", sentence.now.source, result, frames(result.trace)));
   }
 
   /** Repair the rest around what the person fixed; after a change of the source, as little as it can. */
@@ -175,19 +180,26 @@ export class ModelTurn {
     }
   }
 
-  #take(action, source, result, story) {
+  /** What a result is as a turn, and what it changes. */
+  #turnOf(action, source, result, story) {
     const last = story.at(-1) ?? frameOf([]);
     const doc = afterResult(result, last.tokens);
-    const sum = (key) => story.reduce((total, frame) => total + frame[key], 0);
     const label = `the model’s ${action}`;
-    const turn = { action, source, label, result, frames: story, text: textOf(doc) };
-    this.session.addTurn(turn, { doc, synced: source });
+    return [{ action, source, label, result, frames: story, text: textOf(doc) }, { doc, synced: source }];
+  }
+
+  #take(action, source, result, story) {
+    this.session.addTurn(...this.#turnOf(action, source, result, story));
+    const sum = (key) => story.reduce((total, frame) => total + frame[key], 0);
     const edits = `${sum("deleted")} deleted, ${sum("inserted")} inserted`;
     // A model may leave alone what reads well, though the source says something else by now.
+    const nothing = !sum("deleted") && !sum("inserted");
     const advice =
-      action === "re-sync" && !sum("deleted") && !sum("inserted")
-        ? " Cross out what no longer fits and continue, or translate anew."
-        : "";
+      nothing && this.options().min_edit === 1
+        ? " “Leave alone” is at its end: nothing is edited."
+        : nothing && action === "re-sync"
+          ? " Cross out what no longer fits and continue, or translate anew."
+          : "";
     say(`${plural(result.iterations, "iteration")}: ${edits}; ${STOPPED[result.stopped] ?? result.stopped}.${advice}`);
   }
 }

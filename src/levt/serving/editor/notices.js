@@ -3,6 +3,7 @@
 import { byId } from "./dom.js";
 
 let retry = null;
+let drop = null;
 
 /** Say something in passing: on the page and in the live region. */
 export function say(text, { seen = true } = {}) {
@@ -22,15 +23,14 @@ const KIND = {
   internal: "Something went wrong on the server.",
 };
 
-/** Show an error kindly; `again` is what “Try again” does. */
-export function complain(error, again = null) {
-  const known = KIND[error.type];
+/** Show an error kindly; `again` is what “Try again” does, `giveUp` what “Close” does besides, `more` what to say too. */
+export function complain(error, again = null, { giveUp = null, more = "" } = {}) {
   const message = error.message || String(error);
-  byId("notice-text").textContent = known ? `${known} ${message}` : message;
+  byId("notice-text").textContent = [KIND[error.type], message, more].filter(Boolean).join(" ");
   byId("notice-hint").textContent =
     error.hint ?? (error.retryAfter ? `Try again in ${error.retryAfter} s.` : "Your work is safe in this tab.");
   byId("notice-retry").hidden = again === null;
-  retry = again;
+  [retry, drop] = [again, giveUp];
   byId("notice").hidden = false;
 }
 
@@ -39,7 +39,10 @@ export function settle() {
 }
 
 export function setUpNotices() {
-  byId("notice-close").addEventListener("click", settle);
+  byId("notice-close").addEventListener("click", () => {
+    settle();
+    drop?.();
+  });
   byId("notice-retry").addEventListener("click", () => {
     settle();
     retry?.();

@@ -3,11 +3,13 @@
 const KEY = "levt-editor-2";
 const TOKEN = "levt-token";
 
+/** Keep a value; gives whether it could be: storage may be full or forbidden. */
 export function remember(value) {
   try {
     sessionStorage.setItem(KEY, JSON.stringify(value));
+    return true;
   } catch {
-    // Storage may be full or forbidden: then a reload begins anew.
+    return false;
   }
 }
 
@@ -33,6 +35,6 @@ export const rememberToken = (token) => {
   try {
     sessionStorage.setItem(TOKEN, token);
   } catch {
-    // As above.
+    // It may be forbidden: then a reload asks anew.
   }
 };

@@ -23,21 +23,21 @@ function strict(trace) {
 
 /** Plain JSON values: the text, and every turn of the model with its trace; of several sentences, each. */
 export function sessionJson(sentences, model) {
-  const each = sentences.sessions.map((session) => sentenceJson(session, model));
+  const each = sentences.session.sentences.map((sentence) => sentenceJson(sentence, model));
   if (!sentences.many) return each[0];
   const source = sentences.text(({ now }) => now.source);
   return { version: 1, model, source, text: sentences.text(), sentences: each };
 }
 
-function sentenceJson(session, model) {
+function sentenceJson(sentence, model) {
   return {
     version: 1,
     model,
-    source: session.now.source,
-    text: textOf(session.now.doc),
-    terms: session.now.terms,
-    banned: session.now.bans.map((ban) => ban.text),
-    turns: session.turns
+    source: sentence.now.source,
+    text: textOf(sentence.now.doc),
+    terms: sentence.now.terms,
+    banned: sentence.now.bans.map((ban) => ban.text),
+    turns: sentence.turns
       .filter((turn) => turn.result.trace)
       .map(({ action, source, gestures, result }) => ({
         action,
@@ -47,7 +47,7 @@ function sentenceJson(session, model) {
         score: result.score,
         trace: strict(result.trace),
       })),
-    gestures: session.gestures,
+    gestures: sentence.gestures,
   };
 }
 
@@ -60,7 +60,8 @@ h1 { font-size: 1.4rem; } h2 { font-size: 1.05rem; margin: 2rem 0 0.25rem; }
 .faint, th { color: var(--faint); font-weight: 400; } .final { font-size: 1.25rem; }
 table { border-collapse: collapse; width: 100%; } tr { border-top: 1px solid var(--line); }
 th, td { text-align: start; vertical-align: top; padding: 0.35rem 0.75rem 0.35rem 0; } th { width: 6rem; font-size: 0.85rem; }
-td, .final { overflow-wrap: anywhere; }
+td, .text { overflow-wrap: anywhere; }
+.text { white-space: pre-wrap; }
 ins { color: var(--ins); background: var(--ins-band); text-decoration: underline; text-underline-offset: 0.2em; }
 del { color: var(--del); background: var(--del-band); text-decoration: line-through; }`;
 
@@ -82,13 +83,13 @@ export function sessionHtml(sentences, model) {
   const main = make("main");
   main.append(
     make("h1", {}, "A text, edited by a person and a model"),
-    make("p", { class: "faint", dir: "auto" }, sentences.text(({ now }) => now.source)),
-    make("p", { class: "final", dir: "auto" }, sentences.text() || "(empty)"),
+    make("p", { class: "faint text", dir: "auto" }, sentences.text(({ now }) => now.source)),
+    make("p", { class: "final text", dir: "auto" }, sentences.text() || "(empty)"),
     make("p", { class: "faint" }, `Model: ${model}. `, make("del", {}, "deleted"), " ", make("ins", {}, "inserted"), "; rest the pointer on an edit for its probability."),
   );
-  sentences.sessions.forEach((session, number) => {
-    if (sentences.many) main.append(make("h2", { class: "sentence" }, `${number + 1}. ${session.now.source}`));
-    story(session, main, make);
+  sentences.session.sentences.forEach((sentence, number) => {
+    if (sentences.many) main.append(make("h2", { class: "sentence" }, `${number + 1}. `, make("bdi", {}, sentence.now.source)));
+    story(sentence, main, make);
   });
   page.body.append(main);
   // This page's own policy would refuse a style element even in a document that is never shown.
@@ -97,18 +98,18 @@ export function sessionHtml(sentences, model) {
 }
 
 /** What the person and the model did, turn by turn. */
-function story(session, main, make) {
-  session.turns.forEach((turn, i) => {
+function story(sentence, main, make) {
+  sentence.turns.forEach((turn, i) => {
     if (turn.gestures.length) main.append(make("h2", {}, "The person"), make("p", {}, `${turn.gestures.join("; ")}.`));
     const rows = turn.frames.map((frame, k) =>
       make("tr", {}, make("th", { scope: "row" }, k === 0 ? "draft" : `iteration ${k}`), make("td", { dir: "auto" }, ...(frame.marked.length ? frameNodes(frame, make) : ["(empty)"]))),
     );
-    const changed = i > 0 && session.turns[i - 1].source !== turn.source;
+    const changed = i > 0 && sentence.turns[i - 1].source !== turn.source;
     main.append(make("h2", {}, ACTIONS[turn.action] ?? turn.action));
     if (changed) main.append(make("p", { class: "faint", dir: "auto" }, `Source now: ${turn.source}`));
     main.append(make("table", {}, make("tbody", {}, ...rows)));
   });
-  if (session.gestures.length) main.append(make("h2", {}, "The person"), make("p", {}, `${session.gestures.join("; ")}.`));
+  if (sentence.gestures.length) main.append(make("h2", {}, "The person"), make("p", {}, `${sentence.gestures.join("; ")}.`));
 }
 
 /** Hand a file to the person. */

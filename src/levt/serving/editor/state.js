@@ -1,23 +1,45 @@
-// The session: what is on the page, with undo and redo, and the list of the model's turns. Knows no page.
+// The session: what is on the page, sentence by sentence, with undo and redo of everything in the order in which
+// it was done, and the list of the model's turns. Knows no page.
 
 import { EMPTY } from "./document.js";
 
 const START = Object.freeze({ source: "", synced: "", doc: EMPTY, terms: [], bans: [], turn: -1 });
 const DEPTH = 500;
 
-/** A session as `snapshot` gives it, in which nothing has happened. */
-export const blank = (source, more = {}) => ({ now: { ...START, source, ...more }, turns: [], gestures: [], past: [], future: [] });
+/**
+ * A sentence in which nothing has happened. `space` is the white space behind it; `turns` are the model's, also those
+ * undone: {action, source, gestures, result, frames}; `gestures` what the person did since the last, in words.
+ */
+export const blank = (source, more = {}) => ({ now: { ...START, source, ...more }, turns: [], gestures: [], space: "" });
+
+/** A sentence with a result of the model taken in. */
+export function afterTurn(sentence, turn, patch) {
+  const { now, turns, gestures } = sentence;
+  turns.push({ ...turn, gestures });
+  return { ...sentence, gestures: [], now: { ...now, ...patch, turn: turns.length - 1 } };
+}
 
 export class Session {
   #past = [];
   #future = [];
   #listeners = [];
 
-  now = START;
-  /** The model's turns, also those undone: {action, source, gestures, result, frames}. */
-  turns = [];
-  /** What the person did since the model's last turn, in words. */
-  gestures = [];
+  /** The sentences of the text, in order; just one where it is not cut. */
+  sentences = [blank("")];
+  /** Which of them is on the page. */
+  at = 0;
+
+  get now() {
+    return this.sentences[this.at].now;
+  }
+
+  get turns() {
+    return this.sentences[this.at].turns;
+  }
+
+  get gestures() {
+    return this.sentences[this.at].gestures;
+  }
 
   onChange(listener) {
     this.#listeners.push(listener);
@@ -27,36 +49,59 @@ export class Session {
     for (const listener of this.#listeners) listener(what);
   }
 
-  /** Make a change that can be undone; `label` says what was done, as in “kept Hund”. */
-  commit(label, patch, { gesture = true } = {}) {
-    this.#past.push({ label, state: this.now, gestures: this.gestures });
+  /** Note what is there before it becomes something else; `then` is where one is afterwards. */
+  #step(label, then = this.at, more = {}) {
+    this.#past.push({ label, sentences: this.sentences, at: this.at, then, ...more });
     this.#past.splice(0, this.#past.length - DEPTH);
     this.#future = [];
-    this.now = { ...this.now, ...patch };
-    if (gesture) this.gestures = [...this.gestures, label];
+  }
+
+  #put(sentence) {
+    this.sentences = this.sentences.with(this.at, sentence);
+  }
+
+  #patch(patch, gestures = this.gestures) {
+    const sentence = this.sentences[this.at];
+    this.#put({ ...sentence, gestures, now: { ...sentence.now, ...patch } });
+  }
+
+  /** Make a change that can be undone; `label` says what was done, as in “kept Hund”. */
+  commit(label, patch) {
+    this.#step(label);
+    this.#patch(patch, [...this.gestures, label]);
     this.#changed(label);
   }
 
-  /** Change what is no step of its own: letters typed into the source. */
-  amend(patch) {
-    this.now = { ...this.now, ...patch };
+  /** Letters typed into the source: one step, as long as nothing else is done. */
+  typeSource(source) {
+    const last = this.#past.at(-1);
+    if (!last?.typed || last.at !== this.at || this.canRedo) this.#step("changed the source", this.at, { typed: true });
+    this.#patch({ source });
     this.#changed(null);
   }
 
   /** Take a result of the model in. */
   addTurn(turn, patch) {
-    this.turns.push({ ...turn, gestures: this.gestures });
-    this.commit(turn.label, { ...patch, turn: this.turns.length - 1 }, { gesture: false });
-    this.gestures = [];
+    this.#step(turn.label);
+    this.#put(afterTurn(this.sentences[this.at], turn, patch));
+    this.#changed(turn.label);
   }
 
-  /** All there is, to be put back later. */
-  snapshot() {
-    return { now: this.now, turns: this.turns, gestures: this.gestures, past: this.#past, future: this.#future };
+  /** Put other sentences in the place of these. */
+  exchange(label, sentences, at = 0) {
+    this.#step(label, at);
+    [this.sentences, this.at] = [sentences, at];
+    this.#changed(label);
   }
 
-  restore({ now, turns, gestures, past, future }) {
-    [this.now, this.turns, this.gestures, this.#past, this.#future] = [now, turns, gestures, past, future];
+  /** Begin with these sentences; there is nothing to be undone. */
+  begin(sentences, at) {
+    [this.sentences, this.at, this.#past, this.#future] = [sentences, at, [], []];
+    this.#changed(null);
+  }
+
+  go(i) {
+    this.at = i;
     this.#changed(null);
   }
 
@@ -68,6 +113,7 @@ export class Session {
     return this.#future.length > 0;
   }
 
+  /** Take the last step back, where it was done; gives its label. */
   undo() {
     return this.#move(this.#past, this.#future);
   }
@@ -77,12 +123,11 @@ export class Session {
   }
 
   #move(from, to) {
-    const entry = from.pop();
-    if (!entry) return null;
-    to.push({ label: entry.label, state: this.now, gestures: this.gestures });
-    this.now = entry.state;
-    this.gestures = entry.gestures;
-    this.#changed(entry.label);
-    return entry.label;
+    const step = from.pop();
+    if (!step) return null;
+    to.push({ ...step, sentences: this.sentences, at: step.then, then: step.at });
+    [this.sentences, this.at] = [step.sentences, step.at];
+    this.#changed(step.label);
+    return step.label;
   }
 }

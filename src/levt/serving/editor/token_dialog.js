@@ -4,11 +4,12 @@ import { byId } from "./dom.js";
 
 let asking = null;
 
-/** The token that the person gives, or null. */
-export function tokenDialog() {
+/** The token that the person gives, or null; `refused` says that the one before it was wrong. */
+export function tokenDialog(refused) {
   asking ??= new Promise((resolve) => {
     const dialog = byId("token-dialog");
     byId("token").value = "";
+    byId("token-refused").hidden = !refused;
     dialog.returnValue = "cancel";
     dialog.addEventListener(
       "close",
