@@ -1,7 +1,7 @@
 // Plays iterations: a scrubber over frames, live while they come in, or again afterwards. The last place of
 // the scrubber is “now”, where the person edits. Knows frames only as things with counts of edits.
 
-import { byId, calm, plural } from "./dom.js";
+import { byId, calm } from "./dom.js";
 
 const PAUSE = { delete: 420, insert: 380, fill: 620 };
 const CONFIRMED = 250;
