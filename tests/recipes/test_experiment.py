@@ -157,11 +157,26 @@ def test_fine_tuning_begins_with_the_weights_and_its_own_dropout(corpus: Path, t
     with pytest.raises(ConfigError, match="is another network: 2 problems") as caught:
         run(toy_experiment(corpus, tmp_path / "x", model=toy_model("levt", width=20, hidden=16), init=best))
     assert "width is 16 there and 20 here" in str(caught.value)
-    with pytest.raises(ConfigError, match="kind is 'levt' there and 'autoregressive' here"):
+    with pytest.raises(
+        ConfigError, match="is a model of kind levt, this is one of kind autoregressive"
+    ) as caught:
         run(toy_experiment(corpus, tmp_path / "x", "autoregressive", init=best))
+    assert "hint: a recipe of its kind; " in str(caught.value)
     other = toy_corpus(tmp_path / "other", lines=["zebra quagga okapi"] * 90)
     with pytest.raises(ModelError, match="has another vocabulary than the corpus"):
         run(toy_experiment(other, tmp_path / "x", init=best))
+
+
+def test_a_run_that_goes_on_says_that_it_keeps_its_own_weights(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(toy_experiment(corpus, tmp_path / "first"))
+    best = tmp_path / "first" / "best"
+    steps = toy_experiment(corpus, tmp_path).training.max_steps
+    capsys.readouterr()
+    run(toy_experiment(corpus, tmp_path / "first", init=best, training={"max_steps": steps + 1}))
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"resuming at step {steps}; weights: its own (--init is for a run that begins)" in said
 
 
 def test_a_levt_begins_as_its_teacher(corpus: Path, tmp_path: Path) -> None:

@@ -135,6 +135,8 @@ def run(experiment: Experiment, *, stay: bool = False) -> Standing:
         identity={"model": config.to_json(), "corpus": identity_of(store)},
         device=experiment.where,
     )
+    if trainer.note and experiment.init is not None:
+        trainer.note += "; weights: its own (--init is for a run that begins)"
     if trainer.world.first:
         write_whole(experiment.out / SETTINGS, settings, indent=1)
     try:
