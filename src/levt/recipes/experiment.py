@@ -33,7 +33,7 @@ from levt.policy.folder import Tokenizers, save_folder
 from levt.policy.levt import LevT
 from levt.recipes.beginning import loaded
 from levt.recipes.shards import write_whole
-from levt.recipes.teaching import TEACHING, Teaching, teaching_lessons
+from levt.recipes.teaching import TEACHING, Teaching, check_kind, teaching_lessons
 from levt.refine.decoders import options_of
 from levt.refine.options import Options
 from levt.text.tokenizer import Tokenizer
@@ -232,6 +232,7 @@ def check_metric(experiment: Experiment) -> None:
 
 def lessons(experiment: Experiment, store: Store, network: nn.Module) -> Lessons:
     """What the network is taught with."""
+    check_kind(experiment.model.kind, network)
     budget = Packed.fitting(store, target=experiment.training.tokens)
     if isinstance(network, LevT):
         last = sum(len(Store.open(folder / "train")) for folder in experiment.repair)
