@@ -175,8 +175,8 @@ def test_a_run_that_goes_on_says_that_it_keeps_its_own_weights(
     steps = toy_experiment(corpus, tmp_path).training.max_steps
     capsys.readouterr()
     run(toy_experiment(corpus, tmp_path / "first", init=best, training={"max_steps": steps + 1}))
-    said = " ".join(capsys.readouterr().err.split())
-    assert f"resuming at step {steps}; weights: its own (--init is for a run that begins)" in said
+    said = "".join(capsys.readouterr().err.split())
+    assert f"resumingatstep{steps};weights:itsown,notthoseof{best}" in said
 
 
 def test_a_levt_begins_as_its_teacher(corpus: Path, tmp_path: Path) -> None:

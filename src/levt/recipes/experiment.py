@@ -136,7 +136,7 @@ def run(experiment: Experiment, *, stay: bool = False) -> Standing:
         device=experiment.where,
     )
     if trainer.note and experiment.init is not None:
-        trainer.note += "; weights: its own (--init is for a run that begins)"
+        trainer.note += f"; weights: its own, not those of {experiment.init}"
     if trainer.world.first:
         write_whole(experiment.out / SETTINGS, settings, indent=1)
     try:
