@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,9 @@ import torch
 from toy_corpus import toy_corpus, toy_experiment, toy_model
 
 import levt
+from levt.data.preparation import Preparation
+from levt.data.prepare import prepare
+from levt.data.read import corpora
 from levt.errors import ConfigError, ModelError
 from levt.evaluation.metrics import Metric
 from levt.policy.folder import load_folder
@@ -197,6 +201,31 @@ def test_a_corpus_that_does_not_fit_is_refused_before_any_work(triples: Path, tm
     assert not (tmp_path / "run").exists()
 
 
+def test_the_drafts_of_the_dev_set_are_looked_at_before_any_work(triples: Path, tmp_path: Path) -> None:
+    def of(train: Path, dev: Path) -> Path:
+        """A corpus whose dev set is that of another with the same tokenizer."""
+        made = tmp_path / f"{train.parent.name}-{dev.parent.name}"
+        shutil.copytree(train, made)
+        shutil.rmtree(made / "dev")
+        shutil.copytree(dev / "dev", made / "dev")
+        return made
+
+    tokenizer = module.load_tokenizers(triples)[0]
+    pairs = toy_corpus(tmp_path / "alike", tokenizer=tokenizer)
+    with pytest.raises(ConfigError, match="reads drafts, and the dev set of this corpus has none"):
+        run(toy_experiment(of(triples, pairs), tmp_path / "run", "post-editing"))
+
+    long = tmp_path / "long.tsv"
+    long.write_text("a tree\t" + 99 * "tree " + "\ta tree\n", encoding="utf-8")
+    splits = {"train": corpora([long]), "dev": corpora([long])}
+    prepare(tmp_path / "long" / "corpus", splits, Preparation(max_length=500), tokenizer=tokenizer)
+    mixed = of(pairs, tmp_path / "long" / "corpus")
+    with pytest.raises(ConfigError, match="the longest draft of dev has"):
+        run(toy_experiment(mixed, tmp_path / "run"))
+    assert not (tmp_path / "run").exists()
+    assert run(toy_experiment(mixed, tmp_path / "ar", "autoregressive")).best is not None, "reads no drafts"
+
+
 @pytest.mark.parametrize("wrong", [{"dev_limit": 0}, {"beam": 0}, {"times": 0}, {"device": "gpu"}])
 def test_what_would_fail_at_the_first_validation_is_refused_at_once(
     wrong: dict[str, Any], corpus: Path, tmp_path: Path
@@ -208,8 +237,6 @@ def test_what_would_fail_at_the_first_validation_is_refused_at_once(
 
 
 def test_without_a_dev_set_the_last_model_is_the_best(corpus: Path, tmp_path: Path) -> None:
-    import shutil
-
     bare = tmp_path / "bare"
     shutil.copytree(corpus, bare)
     shutil.rmtree(bare / "dev")

@@ -47,6 +47,8 @@ SETTINGS = "experiment.json"
 """The settings of a run when it was last begun."""
 FINISHED = "finished.json"
 """The settings of a run that has reached its end."""
+REFINES = ("levt", "post-editing")
+"""Kinds that refine the drafts of a dev set where it has any; the others write from nothing."""
 UNKNOWN = 5
 """Stands for a vocabulary size that the corpus will tell."""
 
@@ -200,10 +202,17 @@ def sized(config: AnyConfig, tokenizers: Tokenizers) -> AnyConfig:
 
 
 def check_lengths(experiment: Experiment, config: AnyConfig, store: Store) -> None:
-    """Refuse, before any work is done, a corpus with sequences that the network cannot hold."""
+    """Refuse, before any work is done, a corpus with sequences that the network cannot hold, or without its drafts."""
     stores = {"train": store}
-    if store.has_draft and (experiment.corpus / "dev").is_dir():  # a text with a draft is never cut
-        stores["dev"] = Store.open(experiment.corpus / "dev")
+    if (experiment.corpus / "dev").is_dir():
+        dev = Store.open(experiment.corpus / "dev")
+        if config.kind == "post-editing" and not dev.has_draft:
+            raise ConfigError(
+                "a post-editing model reads drafts, and the dev set of this corpus has none",
+                hint="prepare triples: levt prepare --draft …",
+            )
+        if dev.has_draft and config.kind in REFINES:  # a text with a draft is never cut
+            stores["dev"] = dev
     problems = [
         f"the longest {field} of {split} has {one.longest(field) + 2} tokens, max_length is {config.max_length}"
         for split, one in stores.items()
@@ -264,7 +273,7 @@ def validation(experiment: Experiment, tokenizers: Tokenizers) -> Validation | N
         # Half precision would do on a GPU, but selection should not depend on the device.
         model = Model(TorchEngine(network, tokenizers), Budget(rows=512, tokens=32_768))
         settings = dev_settings(experiment)
-        if drafts is None or model.kind not in ("levt", "post-editing"):
+        if drafts is None or model.kind not in REFINES:
             results = model.translate(sources, **settings)
         else:
             results = model.refine(sources, draft=drafts, **settings)
