@@ -153,12 +153,16 @@ def run(experiment: Experiment, *, stay: bool = False) -> Standing:
 
 
 def check_ahead(experiment: Experiment) -> None:
-    """Refuse, before its corpus is made from another, what could only fail: device, vocabularies, folders it reads."""
+    """Refuse, before its corpus is made from another, what could only fail: device, metric, vocabularies, lengths.
+
+    Targets will be others, so their lengths are not looked at.
+    """
     device_named(experiment.where)
     tokenizers = Tokenizers(*load_tokenizers(experiment.corpus))
     config = sized(experiment.model, tokenizers)
-    for folder in (*experiment.more, *experiment.repair):
-        check_corpus(folder)
+    check_lengths(experiment, config, training_store(experiment), ("source", "draft"))
+    check_metric(experiment)
+    metric(experiment.metric, tokenize=experiment.tokenize)
     if experiment.init is not None:
         loaded(experiment.init, config, tokenizers)
 
@@ -201,7 +205,12 @@ def sized(config: AnyConfig, tokenizers: Tokenizers) -> AnyConfig:
     )
 
 
-def check_lengths(experiment: Experiment, config: AnyConfig, store: Store) -> None:
+def check_lengths(
+    experiment: Experiment,
+    config: AnyConfig,
+    store: Store,
+    looked_at: Sequence[str] = ("source", "draft", "target"),
+) -> None:
     """Refuse, before any work is done, a corpus with sequences that the network cannot hold, or without its drafts."""
     stores = {"train": store}
     if (experiment.corpus / "dev").is_dir():
@@ -217,7 +226,7 @@ def check_lengths(experiment: Experiment, config: AnyConfig, store: Store) -> No
         f"the longest {field} of {split} has {one.longest(field) + 2} tokens, max_length is {config.max_length}"
         for split, one in stores.items()
         for field in one.fields
-        if one.longest(field) + 2 > config.max_length
+        if field in looked_at and one.longest(field) + 2 > config.max_length
     ]
     raise_all(
         ConfigError, "the network is too short for the corpus", problems, hint="raise --model.max-length"
