@@ -49,7 +49,7 @@ class ObjectiveConfig:
             if not 0 <= getattr(self, name) < 1
         ]
         problems += [
-            f"{name} must be at least 0 and finite, got {getattr(self, name)}"
+            f"{name} must be {'finite' if getattr(self, name) > 0 else 'at least 0'}, got {getattr(self, name)}"
             for name in ("delete_weight", "placeholder_weight", "token_weight", "own_deletions")
             if not 0 <= getattr(self, name) < math.inf
         ]
