@@ -15,14 +15,19 @@ from cli_runs import finish, kill, start, toy, wait_for
 
 import levt
 from levt.cli import main
+from levt.data.preparation import Preparation
+from levt.data.prepare import prepare
+from levt.data.read import corpora
 from levt.data.store import Store
 from levt.training.log import read_log
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With a toy teacher in ``ar/best``."""
+    """With a toy teacher in ``ar/best``, and a corpus ``other`` of another vocabulary."""
     found = toy(tmp_path_factory.mktemp("toy"))
+    pair = corpora([found / "train.tgt", found / "train.src"])
+    prepare(found / "other", {"train": pair}, Preparation(vocabulary=290))
     before = Path.cwd()
     os.chdir(found)
     try:
@@ -69,6 +74,14 @@ def test_typical_call(
         ("distill ar/best corpus --out x --processes 0", "processes must be at least 1, got 0"),
         ("chain toy.py:ar", "a chain needs two recipes"),
         ("chain toy.py:ar nothing", "unknown recipe 'nothing'"),
+        (
+            "chain toy.py:ar toy.py:levt --corpus corpus --out x --student.model.max-length 4",
+            "longest source of",
+        ),
+        (
+            "chain toy.py:ar toy.py:levt --corpus corpus --out x --student.more other",
+            "has another vocabulary",
+        ),
     ],
 )
 def test_mistakes_end_with_a_message(

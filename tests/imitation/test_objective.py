@@ -273,3 +273,5 @@ def test_an_empty_lesson_has_no_loss_and_no_gradient() -> None:
 def test_bad_values_are_named_together() -> None:
     with pytest.raises(ConfigError, match="2 problems"):
         ObjectiveConfig(label_smoothing=1.0, token_weight=-1.0)
+    with pytest.raises(ConfigError, match="delete_weight must be finite, got inf"):
+        ObjectiveConfig(delete_weight=float("inf"))

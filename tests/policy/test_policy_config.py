@@ -1,11 +1,14 @@
 """Configurations of networks: JSON and back, read strictly, every problem named."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import pytest
 
 from levt.errors import ConfigError
+from levt.policy.build import NETWORKS, build
 from levt.policy.config import CONFIGS, TOWERS, LevTConfig, ModelConfig, RecurrentConfig
+from levt.policy.levt import LevT
 from levt.policy.read_config import config_from_json
 
 SIZES: dict[str, Any] = {"source_vocabulary": 30, "target_vocabulary": 30}
@@ -18,6 +21,28 @@ def test_json_and_back(kind: str) -> None:
     assert saved["kind"] == kind
     assert config_from_json(saved) == config
     assert type(config_from_json(saved)) is CONFIGS[kind]
+
+
+def test_a_kind_has_one_configuration() -> None:
+    with pytest.raises(TypeError, match="Copied has the kind 'recurrent', which is that of RecurrentConfig"):
+
+        class Copied(ModelConfig):
+            kind: ClassVar[str] = "recurrent"
+
+    assert CONFIGS["recurrent"] is RecurrentConfig
+
+
+def test_what_cannot_be_read_back_is_not_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Variant(LevTConfig):
+        pass
+
+    with pytest.raises(ConfigError, match="nobody knows the network of Variant") as caught:
+        build(Variant(**SIZES))
+    assert "hint: add a line to NETWORKS in policy/build.py" in str(caught.value)
+    monkeypatch.setitem(NETWORKS, Variant, LevT)
+    with pytest.raises(ConfigError, match="Variant has no kind of its own, 'levt' is another's"):
+        build(Variant(**SIZES))
 
 
 def test_json_holds_plain_values() -> None:

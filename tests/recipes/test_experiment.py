@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,9 @@ import torch
 from toy_corpus import toy_corpus, toy_experiment, toy_model
 
 import levt
+from levt.data.preparation import Preparation
+from levt.data.prepare import prepare
+from levt.data.read import corpora
 from levt.errors import ConfigError, ModelError
 from levt.evaluation.metrics import Metric
 from levt.policy.folder import load_folder
@@ -157,11 +161,26 @@ def test_fine_tuning_begins_with_the_weights_and_its_own_dropout(corpus: Path, t
     with pytest.raises(ConfigError, match="is another network: 2 problems") as caught:
         run(toy_experiment(corpus, tmp_path / "x", model=toy_model("levt", width=20, hidden=16), init=best))
     assert "width is 16 there and 20 here" in str(caught.value)
-    with pytest.raises(ConfigError, match="kind is 'levt' there and 'autoregressive' here"):
+    with pytest.raises(
+        ConfigError, match="is a model of kind levt, this is one of kind autoregressive"
+    ) as caught:
         run(toy_experiment(corpus, tmp_path / "x", "autoregressive", init=best))
+    assert "hint: a recipe of its kind; " in str(caught.value)
     other = toy_corpus(tmp_path / "other", lines=["zebra quagga okapi"] * 90)
     with pytest.raises(ModelError, match="has another vocabulary than the corpus"):
         run(toy_experiment(other, tmp_path / "x", init=best))
+
+
+def test_a_run_that_goes_on_says_that_it_keeps_its_own_weights(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(toy_experiment(corpus, tmp_path / "first"))
+    best = tmp_path / "first" / "best"
+    steps = toy_experiment(corpus, tmp_path).training.max_steps
+    capsys.readouterr()
+    run(toy_experiment(corpus, tmp_path / "first", init=best, training={"max_steps": steps + 1}))
+    said = "".join(capsys.readouterr().err.split())
+    assert f"resumingatstep{steps};weights:itsown,notthoseof{best}" in said
 
 
 def test_a_levt_begins_as_its_teacher(corpus: Path, tmp_path: Path) -> None:
@@ -182,6 +201,31 @@ def test_a_corpus_that_does_not_fit_is_refused_before_any_work(triples: Path, tm
     assert not (tmp_path / "run").exists()
 
 
+def test_the_drafts_of_the_dev_set_are_looked_at_before_any_work(triples: Path, tmp_path: Path) -> None:
+    def of(train: Path, dev: Path) -> Path:
+        """A corpus whose dev set is that of another with the same tokenizer."""
+        made = tmp_path / f"{train.parent.name}-{dev.parent.name}"
+        shutil.copytree(train, made)
+        shutil.rmtree(made / "dev")
+        shutil.copytree(dev / "dev", made / "dev")
+        return made
+
+    tokenizer = module.load_tokenizers(triples)[0]
+    pairs = toy_corpus(tmp_path / "alike", tokenizer=tokenizer)
+    with pytest.raises(ConfigError, match="reads drafts, and the dev set of this corpus has none"):
+        run(toy_experiment(of(triples, pairs), tmp_path / "run", "post-editing"))
+
+    long = tmp_path / "long.tsv"
+    long.write_text("a tree\t" + 99 * "tree " + "\ta tree\n", encoding="utf-8")
+    splits = {"train": corpora([long]), "dev": corpora([long])}
+    prepare(tmp_path / "long" / "corpus", splits, Preparation(max_length=500), tokenizer=tokenizer)
+    mixed = of(pairs, tmp_path / "long" / "corpus")
+    with pytest.raises(ConfigError, match="the longest draft of dev has"):
+        run(toy_experiment(mixed, tmp_path / "run"))
+    assert not (tmp_path / "run").exists()
+    assert run(toy_experiment(mixed, tmp_path / "ar", "autoregressive")).best is not None, "reads no drafts"
+
+
 @pytest.mark.parametrize("wrong", [{"dev_limit": 0}, {"beam": 0}, {"times": 0}, {"device": "gpu"}])
 def test_what_would_fail_at_the_first_validation_is_refused_at_once(
     wrong: dict[str, Any], corpus: Path, tmp_path: Path
@@ -193,8 +237,6 @@ def test_what_would_fail_at_the_first_validation_is_refused_at_once(
 
 
 def test_without_a_dev_set_the_last_model_is_the_best(corpus: Path, tmp_path: Path) -> None:
-    import shutil
-
     bare = tmp_path / "bare"
     shutil.copytree(corpus, bare)
     shutil.rmtree(bare / "dev")

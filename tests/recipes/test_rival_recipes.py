@@ -5,10 +5,11 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import tyro
+from torch import nn
 from toy_corpus import TINY, toy_corpus, toy_experiment
 
 import levt
@@ -17,10 +18,12 @@ from levt.errors import ConfigError
 from levt.imitation.insertion_lessons import InsertionTeaching
 from levt.imitation.masked_lessons import MaskedTeaching
 from levt.policy.config import CONFIGS
+from levt.policy.insertion import InsertionTransformer
+from levt.policy.levt import LevT
 from levt.recipes import recipe
 from levt.recipes.experiment import Experiment, as_json, dev_settings, run
 from levt.recipes.rivals import multi30k_insertion, multi30k_it, multi30k_maskt
-from levt.recipes.teaching import TEACHING
+from levt.recipes.teaching import TEACHING, Teaching, check_kind
 from levt.refine.decoders import DECODERS
 from levt.refine.options import Options
 from levt.training.log import read_log
@@ -37,7 +40,20 @@ def tiny_model(kind: str, **fields: Any) -> Any:
     return CONFIGS[kind](**{**TINY, **fields})
 
 
+@pytest.mark.parametrize(("kind", "model", "missing"), [
+    ("mine", InsertionTransformer(tiny_model("insertion")), ["TEACHING", "DECODERS"]),
+    ("levt-2", LevT(tiny_model("levt")), ["whoever decodes one asks for the kind levt", "TEACHING"]),
+])  # fmt: skip
+def test_a_kind_that_is_missing_from_a_table_is_refused(
+    kind: str, model: nn.Module, missing: list[str]
+) -> None:
+    with pytest.raises(ConfigError, match=f"kind {kind}: ") as caught:
+        check_kind(kind, model)
+    assert all(words in str(caught.value) for words in missing)
+
+
 def test_every_kind_that_is_decoded_is_taught() -> None:
+    assert {settings for settings, _ in TEACHING.values()} == set(get_args(Teaching)), "flags for all"
     assert TEACHING.keys() == DECODERS.keys() == RECIPES.keys()
     for kind, make in RECIPES.items():
         assert make().model.kind == kind

@@ -72,6 +72,17 @@ def test_every_kind_can_be_sharded(store: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_process_without_an_example_keeps_up(tmp_path: Path) -> None:
+    """One example for two processes, as in the last round of an epoch: the other has an empty lesson."""
+    copy_store(tmp_path / "store", 1, draft=True)
+    alone = worker.every_kind(tmp_path / "store", tmp_path / "1", {"micro_batches": None})
+    settings = {"micro_batches": None, "sharding": "shard"}
+    found, _ = together(worker.every_kind, 2, tmp_path / "store", tmp_path / "2", settings)
+    for name, values in alone.items():
+        torch.testing.assert_close(found[name], values, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.slow
 def test_half_precision(store: Path, tmp_path: Path) -> None:
     """Weights are kept in single precision and rounded for the passes, in parts as in whole."""
     settings = {"micro_batches": 2, "max_steps": 3, "precision": "bf16"}

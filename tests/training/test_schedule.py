@@ -43,3 +43,6 @@ def test_settings_name_all_their_problems() -> None:
         config(tokens=3, accumulate=0, ema=1.0, learning_rate=2.0, max_minutes=0.0)
     assert "accumulate must be at least 1, got 0" in str(caught.value)
     assert "ema must be at least 0 and below 1, got 1.0" in str(caught.value)
+    with pytest.raises(ConfigError, match="weight_decay must be finite, got inf"):
+        config(weight_decay=math.inf)
+    assert config(clip=math.inf).clip == math.inf, "as good as no limit"

@@ -228,6 +228,15 @@ def test_losses_that_are_not_finite_end_the_run(store: Store, tmp_path: Path) ->
     assert read_log(tmp_path / "log.jsonl")[-1]["bad_steps"] == 4
 
 
+def test_they_do_so_before_a_checkpoint_is_written_of_them(store: Store, tmp_path: Path) -> None:
+    run = trainer(store, tmp_path, config(max_steps=6, max_bad_steps=3, log_every=50, save_every=50))
+    with torch.no_grad():
+        run.model.delete_head.fill_(float("nan"))  # type: ignore[operator]
+    with pytest.raises(TrainingFailed, match="6 steps had a loss or gradient that is not finite"):
+        run.run()
+    assert not checkpoints(tmp_path)
+
+
 def test_one_bad_step_is_skipped_and_told(
     store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -259,6 +268,19 @@ def test_out_of_memory_says_what_to_do(store: Store, tmp_path: Path, monkeypatch
         "out of memory with tokens = 128: CUDA out of memory. Tried to allocate 9 GiB.\n"
         "hint: lower --training.tokens and raise --training.accumulate by the same factor"
     )
+
+
+@pytest.mark.parametrize("error", [MemoryError(), MemoryError("Unable to allocate 36.3 GiB")])
+def test_so_does_that_of_the_host(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: MemoryError
+) -> None:
+    def full(*_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr("levt.training.stepper.Stepper.step", full)
+    with pytest.raises(TrainingFailed, match="out of memory with tokens = 128: ") as caught:
+        trainer(store, tmp_path, config()).run()
+    assert "hint: lower --training.tokens" in str(caught.value)
 
 
 def test_it_learns(store: Store, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ One forward pass of the encoder, one of the decoder over y_ins and y_ins′ toge
 have towers of their own), one over y_del, whose tokens are the model's own predictions of the pass before.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -48,9 +49,9 @@ class ObjectiveConfig:
             if not 0 <= getattr(self, name) < 1
         ]
         problems += [
-            f"{name} must be at least 0, got {getattr(self, name)}"
+            f"{name} must be {'finite' if getattr(self, name) > 0 else 'at least 0'}, got {getattr(self, name)}"
             for name in ("delete_weight", "placeholder_weight", "token_weight", "own_deletions")
-            if not getattr(self, name) >= 0  # not a number is neither above nor below
+            if not 0 <= getattr(self, name) < math.inf
         ]
         raise_all(ConfigError, "objective", problems, hint=FLAGS)
 

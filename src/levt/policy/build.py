@@ -5,6 +5,7 @@ from typing import Any
 
 from torch import nn
 
+from levt.errors import ConfigError
 from levt.policy.autoregressive import Autoregressive
 from levt.policy.config import (
     AutoregressiveConfig,
@@ -38,4 +39,15 @@ def build(config: ModelConfig) -> nn.Module:
     >>> type(build(LevTConfig(source_vocabulary=9, target_vocabulary=9, width=8, hidden=8, heads=2))).__name__
     'LevT'
     """
-    return NETWORKS[type(config)](config)
+    made = type(config)
+    if made not in NETWORKS:
+        raise ConfigError(
+            f"nobody knows the network of {made.__name__}", hint="add a line to NETWORKS in policy/build.py"
+        )
+    if "kind" not in vars(made):
+        # Its folder would be read as one of the other kind.
+        raise ConfigError(
+            f"{made.__name__} has no kind of its own, {config.kind!r} is another's",
+            hint="name it in the class: kind: ClassVar[str] = …",
+        )
+    return NETWORKS[made](config)

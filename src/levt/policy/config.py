@@ -40,8 +40,13 @@ class ModelConfig:
     kind: ClassVar[str]
 
     def __init_subclass__(cls) -> None:
-        if "kind" in cls.__dict__:
-            CONFIGS[cls.kind] = cls
+        if "kind" not in cls.__dict__:
+            return
+        other = CONFIGS.get(cls.kind, cls)
+        # The file of a recipe may be read twice.
+        if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise TypeError(f"{cls.__name__} has the kind {cls.kind!r}, which is that of {other.__name__}")
+        CONFIGS[cls.kind] = cls
 
     source_vocabulary: int
     """Number of source tokens, special symbols included."""

@@ -78,9 +78,9 @@ def grouped_attention(
     causal: bool, dropout: float,
 ) -> Float[Tensor, "t h e"]:  # fmt: skip
     """Row by row ``softmax(q kᵀ / √e) v``; zero in places of no row."""
-    found = torch.zeros_like(q)
     if not groups:
-        return found
+        # Zero, but not cut off: processes that share the weights wait for each other's gradients, also for none.
+        return 0 * (q + k.sum() + v.sum())
     places = torch.cat([group.queries[group.kept] for group in groups])
     parts = [group.attend(q, k, v, causal=causal, dropout=dropout) for group in groups]
-    return found.index_copy(0, places, torch.cat(parts))
+    return torch.zeros_like(q).index_copy(0, places, torch.cat(parts))

@@ -29,6 +29,11 @@ def loaded(folder: Path, config: ModelConfig, tokenizers: Tokenizers) -> nn.Modu
     if isinstance(model, LevT) and type(found.model) is Autoregressive:
         inherit(model, found.model)
         return model
+    if found.config.model.kind != config.kind:
+        raise ConfigError(
+            f"{folder} is a model of kind {found.config.model.kind}, this is one of kind {config.kind}",
+            hint="a recipe of its kind; only a LevT may begin as an autoregressive model",
+        )
     was, wanted = found.config.model.to_json(), config.to_json()
     other = sorted(k for k in was.keys() | wanted.keys() if k not in FREE and was.get(k) != wanted.get(k))
     problems = [f"{key} is {was.get(key)!r} there and {wanted.get(key)!r} here" for key in other]

@@ -33,7 +33,7 @@ from levt.policy.folder import Tokenizers, save_folder
 from levt.policy.levt import LevT
 from levt.recipes.beginning import loaded
 from levt.recipes.shards import write_whole
-from levt.recipes.teaching import TEACHING, Teaching, teaching_lessons
+from levt.recipes.teaching import TEACHING, Teaching, check_kind, teaching_lessons
 from levt.refine.decoders import options_of
 from levt.refine.options import Options
 from levt.text.tokenizer import Tokenizer
@@ -47,6 +47,8 @@ SETTINGS = "experiment.json"
 """The settings of a run when it was last begun."""
 FINISHED = "finished.json"
 """The settings of a run that has reached its end."""
+REFINES = ("levt", "post-editing")
+"""Kinds that refine the drafts of a dev set where it has any; the others write from nothing."""
 UNKNOWN = 5
 """Stands for a vocabulary size that the corpus will tell."""
 
@@ -135,6 +137,8 @@ def run(experiment: Experiment, *, stay: bool = False) -> Standing:
         identity={"model": config.to_json(), "corpus": identity_of(store)},
         device=experiment.where,
     )
+    if trainer.note and experiment.init is not None:
+        trainer.note += f"; weights: its own, not those of {experiment.init}"
     if trainer.world.first:
         write_whole(experiment.out / SETTINGS, settings, indent=1)
     try:
@@ -149,12 +153,16 @@ def run(experiment: Experiment, *, stay: bool = False) -> Standing:
 
 
 def check_ahead(experiment: Experiment) -> None:
-    """Refuse, before its corpus is made from another, what could only fail: device, vocabularies, folders it reads."""
+    """Refuse, before its corpus is made from another, what could only fail: device, metric, vocabularies, lengths.
+
+    Targets will be others, so their lengths are not looked at.
+    """
     device_named(experiment.where)
     tokenizers = Tokenizers(*load_tokenizers(experiment.corpus))
     config = sized(experiment.model, tokenizers)
-    for folder in (*experiment.more, *experiment.repair):
-        check_corpus(folder)
+    check_lengths(experiment, config, training_store(experiment), ("source", "draft"))
+    check_metric(experiment)
+    metric(experiment.metric, tokenize=experiment.tokenize)
     if experiment.init is not None:
         loaded(experiment.init, config, tokenizers)
 
@@ -197,16 +205,28 @@ def sized(config: AnyConfig, tokenizers: Tokenizers) -> AnyConfig:
     )
 
 
-def check_lengths(experiment: Experiment, config: AnyConfig, store: Store) -> None:
-    """Refuse, before any work is done, a corpus with sequences that the network cannot hold."""
+def check_lengths(
+    experiment: Experiment,
+    config: AnyConfig,
+    store: Store,
+    looked_at: Sequence[str] = ("source", "draft", "target"),
+) -> None:
+    """Refuse, before any work is done, a corpus with sequences that the network cannot hold, or without its drafts."""
     stores = {"train": store}
-    if store.has_draft and (experiment.corpus / "dev").is_dir():  # a text with a draft is never cut
-        stores["dev"] = Store.open(experiment.corpus / "dev")
+    if (experiment.corpus / "dev").is_dir():
+        dev = Store.open(experiment.corpus / "dev")
+        if config.kind == "post-editing" and not dev.has_draft:
+            raise ConfigError(
+                "a post-editing model reads drafts, and the dev set of this corpus has none",
+                hint="prepare triples: levt prepare --draft …",
+            )
+        if dev.has_draft and config.kind in REFINES:  # a text with a draft is never cut
+            stores["dev"] = dev
     problems = [
         f"the longest {field} of {split} has {one.longest(field) + 2} tokens, max_length is {config.max_length}"
         for split, one in stores.items()
         for field in one.fields
-        if one.longest(field) + 2 > config.max_length
+        if field in looked_at and one.longest(field) + 2 > config.max_length
     ]
     raise_all(
         ConfigError, "the network is too short for the corpus", problems, hint="raise --model.max-length"
@@ -230,6 +250,7 @@ def check_metric(experiment: Experiment) -> None:
 
 def lessons(experiment: Experiment, store: Store, network: nn.Module) -> Lessons:
     """What the network is taught with."""
+    check_kind(experiment.model.kind, network)
     budget = Packed.fitting(store, target=experiment.training.tokens)
     if isinstance(network, LevT):
         last = sum(len(Store.open(folder / "train")) for folder in experiment.repair)
@@ -261,7 +282,7 @@ def validation(experiment: Experiment, tokenizers: Tokenizers) -> Validation | N
         # Half precision would do on a GPU, but selection should not depend on the device.
         model = Model(TorchEngine(network, tokenizers), Budget(rows=512, tokens=32_768))
         settings = dev_settings(experiment)
-        if drafts is None or model.kind not in ("levt", "post-editing"):
+        if drafts is None or model.kind not in REFINES:
             results = model.translate(sources, **settings)
         else:
             results = model.refine(sources, draft=drafts, **settings)

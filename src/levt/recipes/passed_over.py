@@ -1,12 +1,13 @@
 """Settings that somebody changed and that nothing would read are refused by name.
 
-The model may be of another kind, the corpus without a dev set, or alone where it is to be weighed against others.
+The model may be of another kind, the corpus without a dev set or drafts, or alone where it is weighed against others.
 """
 
 import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from levt.data.store import Store
 from levt.errors import FLAGS, ConfigError
 from levt.evaluation.scorers import refuse_unheeded
 from levt.recipes.distillation import Distillation
@@ -49,6 +50,8 @@ def check_changes(changed: Experiment, recipe: Experiment, before: str = "") -> 
                 f"{flag} is about the dev set, and {changed.corpus} has none",
                 hint="leave it out, or `levt prepare --dev SOURCE TARGET`",
             )
+        if lacks := _lacks(name, changed):
+            raise ConfigError(f"{flag} is about {lacks[0]}", hint=f"leave it out, or {lacks[1]}")
         if name == "times" and not changed.more and not changed.repair:
             raise ConfigError(
                 f"{flag} weighs a corpus against others, and there is one alone",
@@ -80,6 +83,22 @@ def _is_read(name: str, experiment: Experiment) -> bool:
     if experiment.model.kind == "levt":
         return True
     return group != "roll_in" and (group != "objective" or field == "label_smoothing")
+
+
+def _lacks(name: str, experiment: Experiment) -> tuple[str, str] | None:
+    """What a field of the roll-in is about where there is none of it, and how there would be some."""
+    roll_in, train = experiment.roll_in, experiment.corpus / "train"
+    if name in ("roll_in.alpha", "roll_in.beta") and not roll_in.drafts.made and train.is_dir():
+        if not Store.open(train).has_draft:
+            return (
+                f"drafts, and {experiment.corpus} has none",
+                "`levt prepare --draft`, or --roll-in.drafts.noisy SHARE",
+            )
+    elif name == "roll_in.noise" and roll_in.deletion != "noise":
+        return "corrupted targets, and none is learnt from", "--roll-in.deletion noise"
+    elif name in ("roll_in.drafts.noise", "roll_in.drafts.disorder") and not roll_in.drafts.noisy:
+        return "noisy drafts, and none is made up", "--roll-in.drafts.noisy SHARE"
+    return None
 
 
 def _dotted(settings: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:

@@ -1,5 +1,6 @@
 """Settings of a training run that any kind of model has. Knows no model and no data."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -75,6 +76,8 @@ class TrainingConfig:
         ):  # fmt: skip
             if not getattr(self, name) >= least:  # not a number is neither above nor below
                 problems.append(f"{name} must be at least {least}, got {getattr(self, name)}")
+        if self.weight_decay == math.inf:
+            problems.append("weight_decay must be finite, got inf")
         for name in ("beta1", "beta2", "ema"):
             if not 0 <= getattr(self, name) < 1:
                 problems.append(f"{name} must be at least 0 and below 1, got {getattr(self, name)}")

@@ -183,9 +183,10 @@ class Trainer:
             try:
                 self._steps(log)
                 self.saver.wait()
-            except torch.OutOfMemoryError as error:
+            except (torch.OutOfMemoryError, MemoryError) as error:
+                reason = str(error).splitlines() or [type(error).__name__]
                 raise TrainingFailed(
-                    f"out of memory with tokens = {self.config.tokens}: {str(error).splitlines()[0]}",
+                    f"out of memory with tokens = {self.config.tokens}: {reason[0]}",
                     hint="lower --training.tokens and raise --training.accumulate by the same factor",
                 ) from error
             except (dist.DistError, RuntimeError) as error:
@@ -262,6 +263,11 @@ class Trainer:
         best = "" if self.standing.best is None else f"  best {self.standing.best:.2f}"
         skipped = f"  skipped {bad}" if bad else ""
         log.progress(f"step {step:,}  {parts}  {rate:,.0f} tok/s  {clock(left)} left{best}{skipped}")
+        self._check_finite()
+
+    def _check_finite(self) -> None:
+        """Give up where too many steps were skipped."""
+        bad = int(self.weights.bad_steps.item())
         if bad > self.config.max_bad_steps:
             raise TrainingFailed(
                 f"{bad} steps had a loss or gradient that is not finite",
@@ -326,6 +332,7 @@ class Trainer:
             remember_best(last[-1], self.standing, self.identity)
 
     def _write(self) -> None:
+        self._check_finite()
         self.saver.write(replace(self.standing, seconds=self.seconds), self.identity)
         if self.validation is None:
             self._load_judged()
