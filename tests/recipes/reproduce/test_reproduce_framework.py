@@ -125,6 +125,18 @@ def test_what_is_beyond_the_budget_is_left_and_the_rest_is_done(tmp_path: Path) 
     assert began(diary) == ["short", "long", "goal"]
 
 
+@pytest.mark.parametrize("parallel", [1, 2])
+def test_no_model_is_trained_that_could_not_be_decoded(tmp_path: Path, parallel: int) -> None:
+    diary = tmp_path / "diary"
+    model = step(diary, "model", seconds=50.0)
+    goal = step(diary, "decoded", {"x": model}, seconds=20.0, light=True)
+    assert [one.label for one in run(goal, tmp_path, parallel=parallel, minutes=1.0).left] == [
+        "model",
+        "decoded",
+    ]
+    assert began(diary) == []
+
+
 def test_side_by_side_gives_the_same(tmp_path: Path) -> None:
     diary, work = tmp_path / "diary", tmp_path / "work"
     assert run(diamond(diary), work, parallel=2).complete
