@@ -1,6 +1,7 @@
 """Every generation table and figure, end to end, at toy scale: one workplace, so that what they share is made once."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from levt.recipes.reproduce.framework.setting import Scale, Setting
 from levt.recipes.reproduce.framework.step import chain, check_files, missing_files
 from levt.recipes.reproduce.framework.workplace import Workplace
 from levt.recipes.reproduce.iterations_by_length import by_length
+from levt.recipes.reproduce.parts import training
 from levt.recipes.reproduce.parts.models import Made
 from levt.recipes.reproduce.parts.task import TASKS
 from levt.recipes.reproduce.parts.training import network
@@ -59,6 +61,29 @@ def test_each_name_makes_its_page(name: str, work: Path, tmp_path: Path) -> None
     assert known["where"][0]["versions"]["torch"]
     # A second run finds everything done.
     assert place.pending(made.goal(TOY)) == []
+
+
+@pytest.mark.parametrize("gone", ["", "best", "."])
+def test_a_training_that_is_killed_while_it_tidies_up_is_not_lost(
+    gone: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goal, place = Made.of("en-de", TOY).teacher, Workplace(tmp_path)
+    remove = shutil.rmtree
+
+    def killed(folder: Path, **how: bool) -> None:
+        if folder.name == training.RUN:
+            if gone:
+                remove(folder / gone)
+            raise KeyboardInterrupt
+        remove(folder, **how)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(training.shutil, "rmtree", killed)
+        with pytest.raises(KeyboardInterrupt):
+            run_chain(goal, place, Quiet())
+    monkeypatch.setattr(training, "run", lambda experiment: pytest.fail("it was trained again"))
+    assert run_chain(goal, place, Quiet()).complete
+    assert not (place.place(goal) / training.RUN).exists()
 
 
 def test_what_two_names_share_is_one_step() -> None:
