@@ -355,6 +355,7 @@ def test_the_page_has_the_findings_and_all_provenance(tmp_path: Path) -> None:
     setting = Setting(scale="toy")
     page = publish(made, goal, Workplace(work), setting, out).read_text("utf-8")
     assert "findings/thing.md" in page
+    assert "`levt reproduce thing --scale toy` on" in page
     (out / "findings").mkdir()
     (out / "findings" / "thing.md").write_text("It agrees.")
     page = publish(made, goal, Workplace(work), setting, out).read_text("utf-8")
@@ -367,6 +368,19 @@ def test_the_page_has_the_findings_and_all_provenance(tmp_path: Path) -> None:
     assert [one["label"] for one in known["steps"]] == ["first", "left", "right", "goal", "page"]
     assert {"hardware", "versions", "code"} <= set(known["where"][0])
     assert str(tmp_path) not in json.dumps({**known, "steps": []})
+
+
+def test_a_page_names_the_command_that_makes_it(tmp_path: Path) -> None:
+    goal = Step(label="page", run=last, inputs={"text": step(tmp_path / "diary", "text")})
+    run(goal, tmp_path)
+    for by_task, options in (
+        (True, "--scale quick --tasks one two --seeds 1"),
+        (False, "--scale quick --seeds 1"),
+    ):
+        made = Reproduction(name="thing", title="A thing", goal=lambda setting: goal, by_task=by_task)
+        setting = Setting(scale="quick", tasks=("one", "two"))
+        page = publish(made, goal, Workplace(tmp_path), setting, tmp_path / "out").read_text("utf-8")
+        assert f"`levt reproduce thing {options}` on" in page
 
 
 def test_settings_are_checked() -> None:
