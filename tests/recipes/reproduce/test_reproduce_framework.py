@@ -74,13 +74,16 @@ def test_files_count_by_content_and_not_by_place(tmp_path: Path) -> None:
     assert diamond(diary, file=moved).digest != diamond(diary, file=file).digest
 
 
-def test_all_missing_files_are_named_at_once(tmp_path: Path) -> None:
+def test_all_files_that_are_missing_or_empty_are_named_at_once(tmp_path: Path) -> None:
     goal = step(
         tmp_path / "d",
         "goal",
         {"a": tmp_path / "one", "b": step(tmp_path / "d", "x", {"f": tmp_path / "two"})},
     )
     with pytest.raises(InputError, match=r"(?s)2 problems.*one is missing.*two is missing.*hint: look"):
+        check_files(goal, hint="look")
+    (tmp_path / "two").touch()
+    with pytest.raises(InputError, match=r"(?s)2 problems.*one is missing.*two is empty.*hint: look"):
         check_files(goal, hint="look")
 
 

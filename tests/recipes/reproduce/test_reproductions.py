@@ -12,13 +12,15 @@ from levt.policy.config import LevTConfig, TransformerConfig
 from levt.policy.inherit import differences
 from levt.recipes.reproduce import names, reproduction
 from levt.recipes.reproduce.framework.publish import publish
-from levt.recipes.reproduce.framework.runner import run_chain
+from levt.recipes.reproduce.framework.runner import StepFailed, run_chain
 from levt.recipes.reproduce.framework.setting import Scale, Setting
 from levt.recipes.reproduce.framework.step import chain, check_files, missing_files
 from levt.recipes.reproduce.framework.workplace import Workplace
 from levt.recipes.reproduce.iterations_by_length import by_length
 from levt.recipes.reproduce.parts import training
 from levt.recipes.reproduce.parts.models import Made
+from levt.recipes.reproduce.parts.post_editing_pairs import _apart
+from levt.recipes.reproduce.parts.prepare import prepare_step
 from levt.recipes.reproduce.parts.task import TASKS
 from levt.recipes.reproduce.parts.training import network
 
@@ -145,6 +147,23 @@ def test_missing_data_are_named_before_any_work(name: str, scale: Scale, tmp_pat
     check_files(goal)
     assert len({step.digest for step in chain(goal)}) == len(chain(goal))
     assert sum(step.seconds for step in chain(goal)) > (100 if scale == "quick" else 36_000)
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_files_of_which_the_beginning_is_read_are_as_long_as_each_other(wrong: int, tmp_path: Path) -> None:
+    """A line too many makes all lines below it translations of others, also where both files go beyond the limit."""
+    pairs = {split: (f"{split}.src", f"{split}.tgt") for split in ("train", "dev", "test")}
+    for split, pair in pairs.items():
+        for side, name in enumerate(pair):
+            count = 9 + (split == "train" and side == wrong)
+            (tmp_path / name).write_text("".join(f"{split} {i}\n" for i in range(count)), encoding="utf-8")
+    splits = {split: [pair] for split, pair in pairs.items()}
+    goal = prepare_step("toy", splits, tmp_path, vocabulary=300, limit=5)
+    with pytest.raises(StepFailed, match="has fewer lines than"):
+        run_chain(goal, Workplace(tmp_path / "work"), Quiet())
+    source, target = (tmp_path / name for name in pairs["train"])
+    with pytest.raises(InputError, match="has fewer lines than"):
+        _apart(source, target, 5)
 
 
 def test_the_paper_scale_has_the_papers_settings(tmp_path: Path) -> None:
