@@ -25,6 +25,7 @@ from levt.recipes.reproduce.framework.workers import Worker, Workers
 from levt.recipes.reproduce.framework.workplace import Workplace
 from levt.recipes.reproduce.parts import packages
 from levt.recipes.reproduce.parts.packages import check_packages
+from levt.recipes.shards import held
 
 
 def diamond(diary: Path, *, left: str = "left", file: Path | None = None) -> Step:
@@ -322,14 +323,15 @@ from levt.recipes.reproduce.framework.workplace import Workplace
 
 diary, work = Path({diary!r}), Path({work!r})
 first = step(diary, "first")
-run_chain(step(diary, "goal", {{"x": step(diary, "slow", {{"x": first}}, wait={wait})}}), Workplace(work), Quiet())
+goal = step(diary, "goal", {{"x": step(diary, "slow", {{"x": first}}, wait={wait})}})
+run_chain(goal, Workplace(work), Quiet(), parallel={parallel})
 """
 
 
 def test_a_kill_loses_one_step_at_most(tmp_path: Path) -> None:
     diary, work = tmp_path / "diary", tmp_path / "work"
     here = str(Path(__file__).parent)
-    filled = {"here": here, "diary": str(diary), "work": str(work)}
+    filled = {"here": here, "diary": str(diary), "work": str(work), "parallel": 1}
     process = subprocess.Popen([sys.executable, "-c", SCRIPT.format(**filled, wait=60.0)])
     try:
         end = time.monotonic() + 60
@@ -345,6 +347,20 @@ def test_a_kill_loses_one_step_at_most(tmp_path: Path) -> None:
     again = step(diary, "goal", {"x": step(diary, "slow", {"x": first}, wait=0.0)})
     assert run(again, work).complete
     assert began(diary) == ["first", "slow", "slow", "goal"]
+
+
+def test_who_is_told_to_stop_leaves_no_step_running(tmp_path: Path) -> None:
+    diary, work = tmp_path / "diary", tmp_path / "work"
+    filled = {"here": str(Path(__file__).parent), "diary": str(diary), "work": str(work), "parallel": 2}
+    process = subprocess.Popen([sys.executable, "-c", SCRIPT.format(**filled, wait=60.0)])
+    end = time.monotonic() + 60
+    while not any(work.glob(".slow-*.partial/half")) and time.monotonic() < end:
+        time.sleep(0.02)
+    process.terminate()
+    assert process.wait(30) == 128 + signal.SIGTERM
+    slow = step(diary, "slow", {"x": step(diary, "first")}, wait=60.0)
+    with held(work / ".locks" / slow.digest) as free:
+        assert free
 
 
 def test_the_page_has_the_findings_and_all_provenance(tmp_path: Path) -> None:
