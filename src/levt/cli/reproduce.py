@@ -113,6 +113,12 @@ def reproduce(
     # Every model once before any is trained again: where time is short, pages of one seed can be made.
     once = [one.goal(replace(setting, seeds=1, close_calls=1)) for one in chosen]
     check_files(*goals, hint=LAYOUT[scale])
+    if setting.seeds > 1 and [one.digest for one in goals] == [one.digest for one in once]:
+        raise ConfigError(
+            f"--seeds would do nothing: {', '.join(one.name for one in chosen)} "
+            f"{'is' if len(chosen) == 1 else 'are'} of one training, that of seed 1",
+            hint="leave it out",
+        )
     if pack is not None:
         count = write_pack(place, pack, *goals, most=(60.0 if pack_mib is None else pack_mib) * 2**20)
         print(f"{pack}: {count} files, {pack.stat().st_size / 2**20:.1f} MiB", file=sys.stderr)

@@ -95,6 +95,19 @@ def test_tasks_are_for_what_has_several(capsys: pytest.CaptureFixture[str]) -> N
     assert "summarisation" not in capsys.readouterr().out
 
 
+def test_seeds_are_for_what_is_averaged_over_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        levt("iterations", "timeout", "--scale", "toy", "--seeds", "3", "--dry-run")
+    said = capsys.readouterr().err
+    assert "--seeds would do nothing: iterations, timeout are of one training, that of seed 1" in said
+    assert "hint: leave it out" in said
+    levt("iterations", "--scale", "toy", "--seeds", "1", "--dry-run")
+    levt("iterations", "sharing", "--scale", "toy", "--seeds", "2", "--dry-run")
+
+
 def test_an_unknown_name_lists_the_known(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         levt("table-2")

@@ -389,17 +389,28 @@ def test_the_page_has_the_findings_and_all_provenance(tmp_path: Path) -> None:
     assert str(tmp_path) not in json.dumps({**known, "steps": []})
 
 
-def test_a_page_names_the_command_that_makes_it(tmp_path: Path) -> None:
-    goal = Step(label="page", run=last, inputs={"text": step(tmp_path / "diary", "text")})
-    run(goal, tmp_path)
-    for by_task, options in (
-        (True, "--scale quick --tasks one two --seeds 1"),
-        (False, "--scale quick --seeds 1"),
-    ):
-        made = Reproduction(name="thing", title="A thing", goal=lambda setting: goal, by_task=by_task)
-        setting = Setting(scale="quick", tasks=("one", "two"))
-        page = publish(made, goal, Workplace(tmp_path), setting, tmp_path / "out").read_text("utf-8")
-        assert f"`levt reproduce thing {options}` on" in page
+@pytest.mark.parametrize(
+    ("by_task", "averaged", "options"),
+    [
+        (True, True, "--scale quick --tasks one two --seeds 2"),
+        (False, True, "--scale quick --seeds 2"),
+        (False, False, "--scale quick"),
+    ],
+)
+def test_a_page_names_the_command_that_makes_it(
+    by_task: bool, averaged: bool, options: str, tmp_path: Path
+) -> None:
+    def goal(setting: Setting) -> Step:
+        seeds = max(setting.seeds, setting.close_calls) if averaged else 1
+        return Step(
+            label="page", run=last, inputs={"text": step(tmp_path / "diary", "text", says=f"{seeds}")}
+        )
+
+    made = Reproduction(name="thing", title="A thing", goal=goal, by_task=by_task)
+    setting = Setting(scale="quick", seeds=2, tasks=("one", "two"))
+    run(goal(setting), tmp_path)
+    page = publish(made, goal(setting), Workplace(tmp_path), setting, tmp_path / "out").read_text("utf-8")
+    assert f"`levt reproduce thing {options}` on" in page
 
 
 def test_settings_are_checked() -> None:

@@ -6,13 +6,14 @@ OUT/findings/NAME.md                  written by hand, and taken into the page
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from levt.errors import InputError, reason
 from levt.recipes.reproduce import Reproduction
 from levt.recipes.reproduce.framework.report import Report, Section, markdown_table, read_report
-from levt.recipes.reproduce.framework.setting import Setting
+from levt.recipes.reproduce.framework.setting import CLOSE_CALLS, Setting
 from levt.recipes.reproduce.framework.step import Step, chain
 from levt.recipes.reproduce.framework.workplace import Workplace
 from levt.recipes.shards import write_whole
@@ -36,7 +37,7 @@ def publish(reproduction: Reproduction, goal: Step, work: Workplace, setting: Se
     out.mkdir(parents=True, exist_ok=True)
     place, name = work.place(goal), reproduction.name
     report = read_report(place)
-    command = f"levt reproduce {name} {setting.typed(by_task=reproduction.by_task)}"
+    command = command_of(reproduction, goal, setting)
     provenance = {"command": command, **provenance_of(goal, work, report, setting)}
     for section in report.sections:
         if section.picture:
@@ -59,6 +60,14 @@ def publish(reproduction: Reproduction, goal: Step, work: Workplace, setting: Se
     partial.write_text(page, encoding="utf-8")
     partial.replace(path)
     return path
+
+
+def command_of(reproduction: Reproduction, goal: Step, setting: Setting) -> str:
+    """What one types to have this page; tasks where it has several, and seeds where others than usual made it."""
+    usual = reproduction.goal(replace(setting, seeds=1, close_calls=CLOSE_CALLS[setting.scale]))
+    tasks = f" --tasks {' '.join(setting.tasks)}" if reproduction.by_task and setting.tasks else ""
+    seeds = "" if goal.digest == usual.digest else f" --seeds {setting.seeds}"
+    return f"levt reproduce {reproduction.name} --scale {setting.scale}{tasks}{seeds}"
 
 
 def provenance_of(goal: Step, work: Workplace, report: Report, setting: Setting) -> dict[str, Any]:

@@ -34,15 +34,3 @@ class Setting:
             if not 1 <= getattr(self, name) <= 20:
                 problems.append(f"{name} must be between 1 and 20, got {getattr(self, name)}")
         raise_all(ConfigError, "setting", problems, hint="`levt reproduce --help` explains each setting")
-
-    def typed(self, *, by_task: bool) -> str:
-        """The options that ask for it, as they are typed; tasks where there are several to choose from.
-
-        >>> Setting(scale="quick", seeds=2, tasks=("en-de",)).typed(by_task=True)
-        '--scale quick --tasks en-de --seeds 2'
-        >>> Setting(scale="quick", close_calls=3).typed(by_task=False)
-        '--scale quick'
-        """
-        usual = self.seeds == 1 and self.close_calls == CLOSE_CALLS[self.scale]
-        tasks = f" --tasks {' '.join(self.tasks)}" if by_task and self.tasks else ""
-        return f"--scale {self.scale}{tasks}" + ("" if usual else f" --seeds {self.seeds}")
