@@ -16,7 +16,7 @@ from levt.recipes.reproduce.framework.runner import StepFailed, run_chain
 from levt.recipes.reproduce.framework.setting import Scale, Setting
 from levt.recipes.reproduce.framework.step import chain, check_files, missing_files
 from levt.recipes.reproduce.framework.workplace import Workplace
-from levt.recipes.reproduce.iterations_by_length import by_length
+from levt.recipes.reproduce.iterations_by_length import by_length, sentences
 from levt.recipes.reproduce.parts import training
 from levt.recipes.reproduce.parts.models import Made
 from levt.recipes.reproduce.parts.post_editing_pairs import _apart
@@ -182,6 +182,19 @@ def test_names_are_files() -> None:
     assert set(GENERATION) <= set(names())
     with pytest.raises(ConfigError, match="no reproduction 'table-9'"):
         reproduction("table-9")
+
+
+def test_monolingual_sentences_are_from_all_over_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "en.txt"
+    file.write_text("".join(f"line {i}\n\n" for i in range(9)), encoding="utf-8")
+    assert sentences(file, 6) == [f"line {i}" for i in (0, 1, 3, 4, 6, 7)]
+    assert len(sentences(file, 20)) == 9
+    file.write_bytes(b"caf\xe9\n")
+    with pytest.raises(InputError, match="line 1: not UTF-8"):
+        sentences(file, 6)
+    file.write_text("\n \n")
+    with pytest.raises(InputError, match=r"en.txt has no text"):
+        sentences(file, 6)
 
 
 def test_bins_of_length() -> None:
