@@ -74,7 +74,7 @@ def train_to_end(job: Job, experiment: Experiment) -> None:
     if not (job.out / SETTINGS).is_file():
         run(experiment)
         if not finished(experiment):
-            raise StepStopped(f"{job.label} was stopped", hint="run the same command again to go on")
+            raise StepStopped("it was stopped", hint="run the same command again to go on")
         keep(job, experiment)
     shutil.rmtree(experiment.out, ignore_errors=True)
 
