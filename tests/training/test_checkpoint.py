@@ -1,5 +1,6 @@
 """Checkpoints: whole or not there, refused where they are damaged or of another run."""
 
+import errno
 import json
 import shutil
 from pathlib import Path
@@ -29,6 +30,20 @@ def folder(tmp_path: Path) -> Path:
     path = checkpoint_path(tmp_path, 7)
     write_checkpoint(path, STANDING, STATE, IDENTITY)
     return path
+
+
+def test_a_disk_that_takes_no_more_is_told_as_of_any_file(tmp_path: Path) -> None:
+    """The library that writes tensors has an error of its own, of which nobody knows that it is about the disk."""
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))
+    try:
+        with pytest.raises(OSError, match=r"weights\.safetensors") as caught:
+            write_checkpoint(tmp_path / "full", STANDING, {"master": torch.zeros(10_000)}, IDENTITY)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert caught.value.errno == errno.EFBIG
+    assert not list(tmp_path.iterdir())
 
 
 def test_comes_back_as_it_was(folder: Path) -> None:
@@ -96,7 +111,7 @@ def test_a_failed_write_leaves_the_old_one(folder: Path, monkeypatch: pytest.Mon
     def full(*_: object) -> None:
         raise OSError(28, "no space left on device")
 
-    monkeypatch.setattr("levt.training.checkpoint.save_file", full)
+    monkeypatch.setattr("levt.training.checkpoint.write_tensors", full)
     with pytest.raises(OSError, match="no space"):
         write_checkpoint(folder, Standing(step=8), STATE, IDENTITY)
     assert (folder / "weights.safetensors").read_bytes() == before

@@ -80,9 +80,9 @@ def reproduce(
             print(f"{name:<22} {reproduction(name).title}")
         return
     from levt.recipes.reproduce.framework.packing import pack as write_pack
-    from levt.recipes.reproduce.framework.publish import publish
+    from levt.recipes.reproduce.framework.publish import check_place, publish
     from levt.recipes.reproduce.framework.runner import check_means, run_chain
-    from levt.recipes.reproduce.framework.setting import Setting
+    from levt.recipes.reproduce.framework.setting import CLOSE_CALLS, Setting
     from levt.recipes.reproduce.framework.step import check_files
     from levt.recipes.reproduce.framework.workplace import Workplace
     from levt.recipes.reproduce.parts.layout import LAYOUT
@@ -105,14 +105,20 @@ def reproduce(
             f"--tasks is not for {chosen[0].name}, whose task is given",
             hint=f"leave it out; it is for {some}",
         )
-    close_calls = 3 if seeds is None and scale == "quick" else 1
     setting = Setting(
-        scale=scale, data=data, seeds=1 if seeds is None else seeds, close_calls=close_calls, tasks=tasks
-    )
+        scale=scale, data=data, seeds=1 if seeds is None else seeds,
+        close_calls=CLOSE_CALLS[scale] if seeds is None else 1, tasks=tasks,
+    )  # fmt: skip
     goals, place = [one.goal(setting) for one in chosen], Workplace(work)
     # Every model once before any is trained again: where time is short, pages of one seed can be made.
     once = [one.goal(replace(setting, seeds=1, close_calls=1)) for one in chosen]
     check_files(*goals, hint=LAYOUT[scale])
+    if setting.seeds > 1 and [one.digest for one in goals] == [one.digest for one in once]:
+        raise ConfigError(
+            f"--seeds would do nothing: {', '.join(one.name for one in chosen)} "
+            f"{'is' if len(chosen) == 1 else 'are'} of one training, that of seed 1",
+            hint="leave it out",
+        )
     if pack is not None:
         count = write_pack(place, pack, *goals, most=(60.0 if pack_mib is None else pack_mib) * 2**20)
         print(f"{pack}: {count} files, {pack.stat().st_size / 2**20:.1f} MiB", file=sys.stderr)
@@ -126,6 +132,8 @@ def reproduce(
     if dry_run:
         print_plan(goals, place, parallel, budget_minutes, once)
         return
+    pages = out or Path("results") / scale
+    check_place(pages, *(one.name for one in chosen))
     with View(bars=parallel > 1) as view:
         outcome = run_chain(
             goals, place, view, parallel=parallel, minutes=budget_minutes, failed=view.failed if keep_going else None,
@@ -133,7 +141,7 @@ def reproduce(
         )  # fmt: skip
     for one, goal in zip(chosen, goals, strict=True):
         if not place.pending(goal):
-            print(f"{publish(one, goal, place, setting, out or Path('results') / scale)}", file=sys.stderr)
+            print(f"{publish(one, goal, place, setting, pages)}", file=sys.stderr)
     if not outcome.complete:
         print(
             f"{len(outcome.left)} steps are left, about {_clock(outcome.seconds)}; next: {outcome.left[0].label}\n"

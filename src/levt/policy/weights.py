@@ -6,6 +6,8 @@ matrix is small, and stays in float32. Computing is in the network's own precisi
 """
 
 import hashlib
+import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -84,7 +86,19 @@ def bits_of(name: str, tensor: Tensor, dtype: str) -> int | None:
 
 def write_weights(path: Path, model: nn.Module, dtype: str) -> None:
     """Write the tensors of a network."""
-    save_file(packed(stored_tensors(model), dtype), path, metadata={"format": "pt"})
+    write_tensors(path, packed(stored_tensors(model), dtype), {"format": "pt"})
+
+
+def write_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
+    """Write tensors by their names; trouble with the disk is an OSError, as of any other file."""
+    try:
+        save_file(tensors, path, metadata=metadata)
+    except SafetensorError as error:
+        found = re.search(r"\(os error (\d+)\)", str(error))
+        if found is None:
+            raise
+        number = int(found[1])
+        raise OSError(number, os.strerror(number), str(path)) from error
 
 
 def read_weights(path: Path, model: nn.Module, dtype: str) -> list[str]:

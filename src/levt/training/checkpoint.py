@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor
 
 from levt.data.folder import sync_one
 from levt.errors import ModelError, reason
 from levt.policy.atomic import whole_folder
+from levt.policy.weights import write_tensors
 from levt.training.feed import Position
 
 VERSION = 2
@@ -99,10 +100,8 @@ def write_checkpoint(
 ) -> None:
     """Write a checkpoint whole or not at all; ``identity`` says which run it belongs to."""
     with whole_folder(folder) as temporary:
-        save_file(
-            {name: tensor.cpu().contiguous() for name, tensor in state.items()},
-            temporary / WEIGHTS,
-        )
+        tensors = {name: tensor.cpu().contiguous() for name, tensor in state.items()}
+        write_tensors(temporary / WEIGHTS, tensors)
         sums = {WEIGHTS: checksum(temporary / WEIGHTS)}
         Record(standing=standing, identity=identity, workers=workers, sums=sums).write(temporary)
 

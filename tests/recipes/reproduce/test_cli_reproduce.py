@@ -95,6 +95,19 @@ def test_tasks_are_for_what_has_several(capsys: pytest.CaptureFixture[str]) -> N
     assert "summarisation" not in capsys.readouterr().out
 
 
+def test_seeds_are_for_what_is_averaged_over_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        levt("iterations", "timeout", "--scale", "toy", "--seeds", "3", "--dry-run")
+    said = capsys.readouterr().err
+    assert "--seeds would do nothing: iterations, timeout are of one training, that of seed 1" in said
+    assert "hint: leave it out" in said
+    levt("iterations", "--scale", "toy", "--seeds", "1", "--dry-run")
+    levt("iterations", "sharing", "--scale", "toy", "--seeds", "2", "--dry-run")
+
+
 def test_an_unknown_name_lists_the_known(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         levt("table-2")
@@ -141,3 +154,21 @@ def test_every_model_is_trained_once_before_any_is_again(
     assert asked["first"] < asked["all"]
     assert all("seed2" in label for label in asked["all"] - asked["first"])
     assert "en-de.levt-none-distilled.seed2.decoded.score" in asked["all"] - asked["first"]
+
+
+def test_pages_that_could_not_be_written_are_told_before_any_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("a file")
+    with pytest.raises(SystemExit):
+        levt("iterations", "--scale", "toy", "--out", "file/pages")
+    assert "file is not a folder, so no page can be written to file/pages\nhint:" in capsys.readouterr().err
+    (tmp_path / "pages" / "findings").mkdir(parents=True)
+    (tmp_path / "pages" / "findings" / "iterations.md").write_bytes("Café".encode("latin-1"))
+    with pytest.raises(SystemExit):
+        levt("iterations", "--scale", "toy", "--out", "pages")
+    said = capsys.readouterr().err
+    assert "iterations.md cannot be read: not UTF-8" in said
+    assert "hint: it is Markdown in UTF-8" in said
+    assert not (tmp_path / "reproduce").exists()

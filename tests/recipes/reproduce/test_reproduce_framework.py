@@ -25,6 +25,7 @@ from levt.recipes.reproduce.framework.workers import Worker, Workers
 from levt.recipes.reproduce.framework.workplace import Workplace
 from levt.recipes.reproduce.parts import packages
 from levt.recipes.reproduce.parts.packages import check_packages
+from levt.recipes.shards import held
 
 
 def diamond(diary: Path, *, left: str = "left", file: Path | None = None) -> Step:
@@ -74,13 +75,16 @@ def test_files_count_by_content_and_not_by_place(tmp_path: Path) -> None:
     assert diamond(diary, file=moved).digest != diamond(diary, file=file).digest
 
 
-def test_all_missing_files_are_named_at_once(tmp_path: Path) -> None:
+def test_all_files_that_are_missing_or_empty_are_named_at_once(tmp_path: Path) -> None:
     goal = step(
         tmp_path / "d",
         "goal",
         {"a": tmp_path / "one", "b": step(tmp_path / "d", "x", {"f": tmp_path / "two"})},
     )
     with pytest.raises(InputError, match=r"(?s)2 problems.*one is missing.*two is missing.*hint: look"):
+        check_files(goal, hint="look")
+    (tmp_path / "two").touch()
+    with pytest.raises(InputError, match=r"(?s)2 problems.*one is missing.*two is empty.*hint: look"):
         check_files(goal, hint="look")
 
 
@@ -123,6 +127,18 @@ def test_what_is_beyond_the_budget_is_left_and_the_rest_is_done(tmp_path: Path) 
     assert began(diary) == ["short"]
     assert run(goal(), work, minutes=2.0).complete
     assert began(diary) == ["short", "long", "goal"]
+
+
+@pytest.mark.parametrize("parallel", [1, 2])
+def test_no_model_is_trained_that_could_not_be_decoded(tmp_path: Path, parallel: int) -> None:
+    diary = tmp_path / "diary"
+    model = step(diary, "model", seconds=50.0)
+    goal = step(diary, "decoded", {"x": model}, seconds=20.0, light=True)
+    assert [one.label for one in run(goal, tmp_path, parallel=parallel, minutes=1.0).left] == [
+        "model",
+        "decoded",
+    ]
+    assert began(diary) == []
 
 
 def test_side_by_side_gives_the_same(tmp_path: Path) -> None:
@@ -307,14 +323,15 @@ from levt.recipes.reproduce.framework.workplace import Workplace
 
 diary, work = Path({diary!r}), Path({work!r})
 first = step(diary, "first")
-run_chain(step(diary, "goal", {{"x": step(diary, "slow", {{"x": first}}, wait={wait})}}), Workplace(work), Quiet())
+goal = step(diary, "goal", {{"x": step(diary, "slow", {{"x": first}}, wait={wait})}})
+run_chain(goal, Workplace(work), Quiet(), parallel={parallel})
 """
 
 
 def test_a_kill_loses_one_step_at_most(tmp_path: Path) -> None:
     diary, work = tmp_path / "diary", tmp_path / "work"
     here = str(Path(__file__).parent)
-    filled = {"here": here, "diary": str(diary), "work": str(work)}
+    filled = {"here": here, "diary": str(diary), "work": str(work), "parallel": 1}
     process = subprocess.Popen([sys.executable, "-c", SCRIPT.format(**filled, wait=60.0)])
     try:
         end = time.monotonic() + 60
@@ -332,6 +349,20 @@ def test_a_kill_loses_one_step_at_most(tmp_path: Path) -> None:
     assert began(diary) == ["first", "slow", "slow", "goal"]
 
 
+def test_who_is_told_to_stop_leaves_no_step_running(tmp_path: Path) -> None:
+    diary, work = tmp_path / "diary", tmp_path / "work"
+    filled = {"here": str(Path(__file__).parent), "diary": str(diary), "work": str(work), "parallel": 2}
+    process = subprocess.Popen([sys.executable, "-c", SCRIPT.format(**filled, wait=60.0)])
+    end = time.monotonic() + 60
+    while not any(work.glob(".slow-*.partial/half")) and time.monotonic() < end:
+        time.sleep(0.02)
+    process.terminate()
+    assert process.wait(30) == 128 + signal.SIGTERM
+    slow = step(diary, "slow", {"x": step(diary, "first")}, wait=60.0)
+    with held(work / ".locks" / slow.digest) as free:
+        assert free
+
+
 def test_the_page_has_the_findings_and_all_provenance(tmp_path: Path) -> None:
     diary, work, out = tmp_path / "diary", tmp_path / "work", tmp_path / "out"
     file = tmp_path / "set" / "file"
@@ -343,6 +374,7 @@ def test_the_page_has_the_findings_and_all_provenance(tmp_path: Path) -> None:
     setting = Setting(scale="toy")
     page = publish(made, goal, Workplace(work), setting, out).read_text("utf-8")
     assert "findings/thing.md" in page
+    assert "`levt reproduce thing --scale toy` on" in page
     (out / "findings").mkdir()
     (out / "findings" / "thing.md").write_text("It agrees.")
     page = publish(made, goal, Workplace(work), setting, out).read_text("utf-8")
@@ -355,6 +387,30 @@ def test_the_page_has_the_findings_and_all_provenance(tmp_path: Path) -> None:
     assert [one["label"] for one in known["steps"]] == ["first", "left", "right", "goal", "page"]
     assert {"hardware", "versions", "code"} <= set(known["where"][0])
     assert str(tmp_path) not in json.dumps({**known, "steps": []})
+
+
+@pytest.mark.parametrize(
+    ("by_task", "averaged", "options"),
+    [
+        (True, True, "--scale quick --tasks one two --seeds 2"),
+        (False, True, "--scale quick --seeds 2"),
+        (False, False, "--scale quick"),
+    ],
+)
+def test_a_page_names_the_command_that_makes_it(
+    by_task: bool, averaged: bool, options: str, tmp_path: Path
+) -> None:
+    def goal(setting: Setting) -> Step:
+        seeds = max(setting.seeds, setting.close_calls) if averaged else 1
+        return Step(
+            label="page", run=last, inputs={"text": step(tmp_path / "diary", "text", says=f"{seeds}")}
+        )
+
+    made = Reproduction(name="thing", title="A thing", goal=goal, by_task=by_task)
+    setting = Setting(scale="quick", seeds=2, tasks=("one", "two"))
+    run(goal(setting), tmp_path)
+    page = publish(made, goal(setting), Workplace(tmp_path), setting, tmp_path / "out").read_text("utf-8")
+    assert f"`levt reproduce thing {options}` on" in page
 
 
 def test_settings_are_checked() -> None:

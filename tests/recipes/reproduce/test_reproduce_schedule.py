@@ -36,6 +36,16 @@ def test_which_step_comes_next(tmp_path: Path) -> None:
     assert next_step([long, timed], [], 2, 2.0) is timed
 
 
+def test_what_reads_files_comes_before_hours_of_other_work(tmp_path: Path) -> None:
+    """Files that are not aligned are refused by the step that prepares them: not after other tasks were trained."""
+    diary, file = tmp_path / "diary", tmp_path / "file"
+    file.write_text("one")
+    training = step(diary, "training", seconds=9.0)
+    corpus = step(diary, "corpus", {"file": file})
+    assert next_step([training, corpus], [], 1, 99.0) is corpus
+    assert forecast([training, corpus], 1).spans[corpus.digest].begin == 0.0
+
+
 def test_light_steps_take_no_place_of_others(tmp_path: Path) -> None:
     diary = tmp_path / "diary"
     heavy = [step(diary, f"heavy{i}", seconds=9.0) for i in range(3)]
@@ -85,6 +95,9 @@ def test_a_training_fits_where_its_model_can_also_be_decoded(tmp_path: Path) -> 
     assert next_step([model, tuned, decoded], [], 2, enough, tail=tail) is model
     assert next_step([model, tuned, decoded], [], 2, enough - 0.1, tail=tail) is None
     assert next_step([model, tuned, decoded], [], 2, 1.5 * enough, tail=tail, pace=1.6) is None
+    # One after the other nothing is beside it.
+    assert next_step([model, tuned, decoded], [], 1, 8.0, tail=tail) is model
+    assert next_step([model, tuned, decoded], [], 1, 7.9, tail=tail) is None
 
 
 def test_what_leads_to_times_comes_first_and_finds_a_place(tmp_path: Path) -> None:

@@ -67,6 +67,12 @@ def test_every_report_is_written_in_the_shapes_of_quick_scale(name: str, tmp_pat
         assert {row["holds"].rstrip("?") for row in claimed(report).values()} <= {"yes", "no"}
 
 
+def test_sentences_under_limits_are_from_all_over_the_test_set(tmp_path: Path) -> None:
+    text = " ".join(section.text for section in reported("timeout", tmp_path, some).sections)
+    assert "sentences from all over the test set" in text
+    assert "the first" not in text
+
+
 def test_what_was_decoded_once_is_compared_with_the_same_seed(tmp_path: Path) -> None:
     report = reported("table-1", tmp_path, some, tasks=("en-de",))
     rows = claimed(report)

@@ -1,6 +1,7 @@
 """Every generation table and figure, end to end, at toy scale: one workplace, so that what they share is made once."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,15 @@ from levt.policy.config import LevTConfig, TransformerConfig
 from levt.policy.inherit import differences
 from levt.recipes.reproduce import names, reproduction
 from levt.recipes.reproduce.framework.publish import publish
-from levt.recipes.reproduce.framework.runner import run_chain
+from levt.recipes.reproduce.framework.runner import StepFailed, run_chain
 from levt.recipes.reproduce.framework.setting import Scale, Setting
 from levt.recipes.reproduce.framework.step import chain, check_files, missing_files
 from levt.recipes.reproduce.framework.workplace import Workplace
-from levt.recipes.reproduce.iterations_by_length import by_length
+from levt.recipes.reproduce.iterations_by_length import by_length, sentences
+from levt.recipes.reproduce.parts import training
 from levt.recipes.reproduce.parts.models import Made
+from levt.recipes.reproduce.parts.post_editing_pairs import _apart
+from levt.recipes.reproduce.parts.prepare import prepare_step
 from levt.recipes.reproduce.parts.task import TASKS
 from levt.recipes.reproduce.parts.training import network
 
@@ -59,6 +63,29 @@ def test_each_name_makes_its_page(name: str, work: Path, tmp_path: Path) -> None
     assert known["where"][0]["versions"]["torch"]
     # A second run finds everything done.
     assert place.pending(made.goal(TOY)) == []
+
+
+@pytest.mark.parametrize("gone", ["", "best", "."])
+def test_a_training_that_is_killed_while_it_tidies_up_is_not_lost(
+    gone: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goal, place = Made.of("en-de", TOY).teacher, Workplace(tmp_path)
+    remove = shutil.rmtree
+
+    def killed(folder: Path, **how: bool) -> None:
+        if folder.name == training.RUN:
+            if gone:
+                remove(folder / gone)
+            raise KeyboardInterrupt
+        remove(folder, **how)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(training.shutil, "rmtree", killed)
+        with pytest.raises(KeyboardInterrupt):
+            run_chain(goal, place, Quiet())
+    monkeypatch.setattr(training, "run", lambda experiment: pytest.fail("it was trained again"))
+    assert run_chain(goal, place, Quiet()).complete
+    assert not (place.place(goal) / training.RUN).exists()
 
 
 def test_what_two_names_share_is_one_step() -> None:
@@ -122,6 +149,23 @@ def test_missing_data_are_named_before_any_work(name: str, scale: Scale, tmp_pat
     assert sum(step.seconds for step in chain(goal)) > (100 if scale == "quick" else 36_000)
 
 
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_files_of_which_the_beginning_is_read_are_as_long_as_each_other(wrong: int, tmp_path: Path) -> None:
+    """A line too many makes all lines below it translations of others, also where both files go beyond the limit."""
+    pairs = {split: (f"{split}.src", f"{split}.tgt") for split in ("train", "dev", "test")}
+    for split, pair in pairs.items():
+        for side, name in enumerate(pair):
+            count = 9 + (split == "train" and side == wrong)
+            (tmp_path / name).write_text("".join(f"{split} {i}\n" for i in range(count)), encoding="utf-8")
+    splits = {split: [pair] for split, pair in pairs.items()}
+    goal = prepare_step("toy", splits, tmp_path, vocabulary=300, limit=5)
+    with pytest.raises(StepFailed, match="has fewer lines than"):
+        run_chain(goal, Workplace(tmp_path / "work"), Quiet())
+    source, target = (tmp_path / name for name in pairs["train"])
+    with pytest.raises(InputError, match="has fewer lines than"):
+        _apart(source, target, 5)
+
+
 def test_the_paper_scale_has_the_papers_settings(tmp_path: Path) -> None:
     goal = reproduction("roll-in").goal(Setting(scale="paper", data=tmp_path))
     for path in missing_files(goal):
@@ -138,6 +182,19 @@ def test_names_are_files() -> None:
     assert set(GENERATION) <= set(names())
     with pytest.raises(ConfigError, match="no reproduction 'table-9'"):
         reproduction("table-9")
+
+
+def test_monolingual_sentences_are_from_all_over_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "en.txt"
+    file.write_text("".join(f"line {i}\n\n" for i in range(9)), encoding="utf-8")
+    assert sentences(file, 6) == [f"line {i}" for i in (0, 1, 3, 4, 6, 7)]
+    assert len(sentences(file, 20)) == 9
+    file.write_bytes(b"caf\xe9\n")
+    with pytest.raises(InputError, match="line 1: not UTF-8"):
+        sentences(file, 6)
+    file.write_text("\n \n")
+    with pytest.raises(InputError, match=r"en.txt has no text"):
+        sentences(file, 6)
 
 
 def test_bins_of_length() -> None:

@@ -3,7 +3,10 @@
 import statistics
 from pathlib import Path
 
+from levt.data.aligned import aligned
+from levt.data.sample import spread
 from levt.engine.model import load
+from levt.errors import InputError
 from levt.evaluation.plot import lines
 from levt.recipes.reproduce.framework.report import Cell, Report, Section, Table
 from levt.recipes.reproduce.framework.setting import Setting
@@ -16,7 +19,7 @@ from levt.recipes.reproduce.parts.tuning import BUDGET, penalty_of
 
 TITLE = "Figure 4a: iterations by length"
 MOST = 6_000
-"""Sentences that are decoded, at most, evenly from all files."""
+"""Sentences that are decoded, at most, as many from each file."""
 WIDTH = 5
 """Words of a bin."""
 TASK = {"toy": "en-de", "quick": "en-de-long", "paper": "en-de"}
@@ -41,6 +44,7 @@ def goal(setting: Setting) -> Step:
     outputs = Step(
         label="monolingual.decoded",
         run=decode_monolingual,
+        version=2,
         inputs={**inputs, **texts},
         config={"most": MOST},
         seconds=4 * made.seconds,
@@ -65,14 +69,18 @@ def decode_monolingual(job: Job) -> None:
     files = [path for name, path in sorted(job.inputs.items()) if name.startswith("text ")]
     if "toy" in job.inputs:
         files = [job.inputs["toy"] / "train.src"]
-    wanted = job.config["most"] // len(files)
-    texts = []
-    for path in files:
-        known = [line.strip() for line in path.read_text("utf-8").splitlines() if line.strip()]
-        texts += known[:: max(1, len(known) // wanted)][:wanted]
+    texts = [text for path in files for text in sentences(path, job.config["most"] // len(files))]
     model = load(job.inputs["model"] / MODEL, engine="torch", budget=BUDGET)
     results = translated(model, texts, {"empty_gap_penalty": penalty_of(job.inputs["tuned"])})
     write_outputs(job.out, results, texts)
+
+
+def sentences(path: Path, most: int) -> list[str]:
+    """At most so many lines of a file that are not empty, from all over it."""
+    known = [text for (line,) in aligned(path) if (text := line.strip())]
+    if not known:
+        raise InputError(f"{path} has no text", hint="it needs a sentence a line")
+    return [known[i] for i in spread(len(known), most)]
 
 
 def by_length(words: list[int], values: list[int]) -> dict[int, tuple[float, int]]:

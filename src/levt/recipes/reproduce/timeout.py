@@ -66,8 +66,8 @@ def report(job: Job) -> None:
             ),
             Section(
                 heading="Quality against the limit",
-                text=f"LevT, distilled; {job.config['title']}; the first {known['sentences']:,} sentences "
-                "of the test set; seed 1, γ by the dev set. At every iteration the oracle, who knows the reference, "
+                text=f"LevT, distilled; {job.config['title']}; {known['sentences']:,} sentences from all "
+                "over the test set; seed 1, γ by the dev set. At every iteration the oracle, who knows the reference, "
                 "gives the deletions, or the deletions and the number of placeholders in every gap; the tokens are "
                 "the model's.",
                 table=Table(columns=["help", *limits], rows=rows),

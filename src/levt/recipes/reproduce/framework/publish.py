@@ -6,12 +6,14 @@ OUT/findings/NAME.md                  written by hand, and taken into the page
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from levt.errors import InputError, reason
 from levt.recipes.reproduce import Reproduction
 from levt.recipes.reproduce.framework.report import Report, Section, markdown_table, read_report
-from levt.recipes.reproduce.framework.setting import Setting
+from levt.recipes.reproduce.framework.setting import CLOSE_CALLS, Setting
 from levt.recipes.reproduce.framework.step import Step, chain
 from levt.recipes.reproduce.framework.workplace import Workplace
 from levt.recipes.shards import write_whole
@@ -19,12 +21,24 @@ from levt.recipes.shards import write_whole
 FINDINGS = "findings"
 
 
+def check_place(out: Path, *names: str) -> None:
+    """Refuse, before any work is done, pages that could not be written, or findings that cannot be read."""
+    there = next(place for place in (out, *out.absolute().parents) if place.exists())
+    if not there.is_dir():
+        raise InputError(
+            f"{there} is not a folder, so no page can be written to {out}", hint="choose another --out"
+        )
+    for name in names:
+        findings(out, name)
+
+
 def publish(reproduction: Reproduction, goal: Step, work: Workplace, setting: Setting, out: Path) -> Path:
     """Write the page of a chain that is done; gives its path."""
     out.mkdir(parents=True, exist_ok=True)
     place, name = work.place(goal), reproduction.name
     report = read_report(place)
-    provenance = provenance_of(goal, work, report, setting)
+    command = command_of(reproduction, goal, setting)
+    provenance = {"command": command, **provenance_of(goal, work, report, setting)}
     for section in report.sections:
         if section.picture:
             shutil.copyfile(place / section.picture, out / f"{name}-{section.picture}")
@@ -46,6 +60,14 @@ def publish(reproduction: Reproduction, goal: Step, work: Workplace, setting: Se
     partial.write_text(page, encoding="utf-8")
     partial.replace(path)
     return path
+
+
+def command_of(reproduction: Reproduction, goal: Step, setting: Setting) -> str:
+    """What one types to have this page; tasks where it has several, and seeds where others than usual made it."""
+    usual = reproduction.goal(replace(setting, seeds=1, close_calls=CLOSE_CALLS[setting.scale]))
+    tasks = f" --tasks {' '.join(setting.tasks)}" if reproduction.by_task and setting.tasks else ""
+    seeds = "" if goal.digest == usual.digest else f" --seeds {setting.seeds}"
+    return f"levt reproduce {reproduction.name} --scale {setting.scale}{tasks}{seeds}"
 
 
 def provenance_of(goal: Step, work: Workplace, report: Report, setting: Setting) -> dict[str, Any]:
@@ -70,25 +92,30 @@ def findings(out: Path, name: str) -> str:
     """What somebody has written about the results."""
     path = out / FINDINGS / f"{name}.md"
     if path.is_file():
-        return path.read_text("utf-8").strip()
+        try:
+            return path.read_text("utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(
+                f"{path} cannot be read: {reason(error)}",
+                hint="it is Markdown in UTF-8, and becomes part of the page; `iconv -t UTF-8` it, or take it away",
+            ) from error
     return f"*Nobody has written about these numbers yet: `{FINDINGS}/{name}.md` would stand here.*"
 
 
 def page_of(reproduction: Reproduction, report: Report, provenance: dict[str, Any], found: str) -> str:
     """The page."""
-    parts = [f"# {reproduction.title}", _first(reproduction, provenance), "## Findings", found]
+    parts = [f"# {reproduction.title}", _first(provenance), "## Findings", found]
     for section in report.sections:
         parts += _section(section, reproduction.name)
     parts += ["## Where the numbers come from", _sources(provenance)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _first(reproduction: Reproduction, provenance: dict[str, Any]) -> str:
+def _first(provenance: dict[str, Any]) -> str:
     machines = [one["hardware"].get("gpu") or one["hardware"]["cpu"] for one in provenance["where"]]
     seeds = ", ".join(map(str, provenance["seeds"])) or "none"
     return (
-        f"`levt reproduce {reproduction.name} --scale {provenance['scale']}` "
-        f"on {' and '.join(dict.fromkeys(machines))}; seeds {seeds}; "
+        f"`{provenance['command']}` on {' and '.join(dict.fromkeys(machines))}; seeds {seeds}; "
         f"{provenance['seconds'] / 60:.1f} minutes of work in {len(provenance['steps'])} steps."
     )
 

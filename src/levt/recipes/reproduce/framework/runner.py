@@ -119,7 +119,10 @@ class Broken:
 
 def _one_by_one(waiting: list[Step], work: Workplace, watch: Watch, end: float, broken: Broken) -> Outcome:
     """Every step in this process."""
-    while (step := next_step(waiting, [], 1, end - time.monotonic(), failed=broken.steps)) is not None:
+    tail = tails(waiting)
+    while (
+        step := next_step(waiting, [], 1, end - time.monotonic(), tail=tail, failed=broken.steps)
+    ) is not None:
         watch.started(step)
         waiting.remove(step)
         began = time.monotonic()

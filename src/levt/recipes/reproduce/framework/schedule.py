@@ -66,21 +66,24 @@ def next_step(
 
     That is the one with the longest way ``behind`` it (by default only its own length). It fits where there is time
     for its ``tail`` of light steps, too (by default none), if everything takes ``pace`` times as long as was thought.
-    None where all must wait.
+    Where one runs at a time it is the first, but before all others one that reads a user's files: what is wrong with
+    them is better said now than after hours of other work. None where all must wait.
     """
+    tail = tail or {}
     if any(step.alone for step in running):
         return None
     undone = {step.digest for step in [*waiting, *running, *failed]}
     free = [step for step in waiting if not any(one.digest in undone for one in step.before)]
     if parallel == 1:
-        return next((step for step in free if step.seconds <= seconds), None)
+        fitting = [step for step in free if step.seconds + tail.get(step.digest, 0.0) <= seconds]
+        return min(fitting, key=lambda step: not step.files, default=None)
     crowd = [sum(step.light == light for step in running) for light in (False, True)]
     # What takes times comes last, when nothing else can be done, and its time is kept for it.
     left = (seconds - kept(waiting)) / pace
     together = [
         step
         for step in free
-        if not step.alone and slowed(step, crowd[False]) + BESIDE * (tail or {}).get(step.digest, 0.0) <= left
+        if not step.alone and slowed(step, crowd[False]) + BESIDE * tail.get(step.digest, 0.0) <= left
     ]
     rank = {step.digest: (behind or {}).get(step.digest, step.seconds) for step in waiting}
     # Places are kept for what leads to a step alone and cannot begin yet: the others would hold them for long.

@@ -128,8 +128,8 @@ def chain(*goals: Step) -> list[Step]:
     return list(found.values())
 
 
-def missing_files(*goals: Step) -> list[Path]:
-    """Files that the chain reads and that are not there; looks at no content."""
+def files_of(*goals: Step) -> list[Path]:
+    """The files that the chain reads; looks at no content."""
     paths: dict[Path, None] = {}
     seen: set[int] = set()
 
@@ -142,9 +142,18 @@ def missing_files(*goals: Step) -> list[Path]:
 
     for goal in goals:
         visit(goal)
-    return [path for path in paths if not path.is_file()]
+    return list(paths)
+
+
+def missing_files(*goals: Step) -> list[Path]:
+    """Those of its files that are not there."""
+    return [path for path in files_of(*goals) if not path.is_file()]
 
 
 def check_files(*goals: Step, hint: str | None = None) -> None:
-    """Refuse a chain whose files are not all there, before any work is done, naming all of them."""
-    raise_all(InputError, "data", [f"{path} is missing" for path in missing_files(*goals)], hint=hint)
+    """Refuse a chain whose files are not all there, or of which some are empty, before any work; names all of them."""
+    problems = [f"{path} is missing" for path in missing_files(*goals)]
+    problems += [
+        f"{path} is empty" for path in files_of(*goals) if path.is_file() and not path.stat().st_size
+    ]
+    raise_all(InputError, "data", problems, hint=hint)

@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import selectors
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -88,7 +89,7 @@ class Worker:
 
 
 class Workers:
-    """As many workers as are needed; use it in a ``with``."""
+    """As many workers as are needed; use it in a ``with``, which a SIGTERM ends as Ctrl-C does: no worker goes on."""
 
     def __init__(self, work: Workplace, *, parallel: int) -> None:
         self.work = work
@@ -97,8 +98,11 @@ class Workers:
         self.idle: list[Worker] = []
         self.busy: dict[Step, Worker] = {}
         self.number = 0
+        self.before: Any = None
 
     def __enter__(self) -> "Workers":
+        with contextlib.suppress(ValueError):  # not in the main thread: the caller has the signals
+            self.before = signal.signal(signal.SIGTERM, _leave)
         return self
 
     def __exit__(self, *problem: object) -> None:
@@ -107,6 +111,8 @@ class Workers:
             worker.stop()
         for worker in (*self.busy.values(), *self.idle):
             worker.end()
+        if self.before is not None:
+            signal.signal(signal.SIGTERM, self.before)
 
     def start(self, step: Step) -> None:
         """Begin a step."""
@@ -131,6 +137,10 @@ class Workers:
             else:
                 self.idle.append(worker)
         return answer
+
+
+def _leave(number: int, _: object) -> None:
+    raise SystemExit(128 + number)
 
 
 def order_of(step: Step, work: Workplace) -> dict[str, Any]:

@@ -4,7 +4,6 @@ import multiprocessing
 import os
 import random
 from concurrent.futures import ProcessPoolExecutor
-from itertools import islice
 from pathlib import Path
 
 from levt.data.aligned import aligned
@@ -61,7 +60,7 @@ def write_pairs(job: Job) -> None:
 
 
 def _apart(source: Path, target: Path, limit: int | None) -> list[tuple[str, str]]:
-    rows = list(islice(aligned(source, target), limit))
+    rows = list(aligned(source, target))[:limit]  # all are read: files of different lengths are refused
     count = processes() if len(rows) > MANY else 1
     if count == 1:
         return [_both(row) for row in rows]

@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from levt.data.aligned import aligned
 from levt.data.preparation import Preparation
 from levt.data.prepare import prepare
 from levt.data.read import Corpus, corpora
@@ -55,6 +56,8 @@ def prepare_corpus(job: Job) -> None:
     for split, files in _files(job).items():
         pairs = files
         if split == "train" and limit is not None:
+            for pair in files:
+                check_aligned(pair)
             pairs = [
                 [_head(path, shortened / f"{i}.{path.name}", limit) for path in pair]
                 for i, pair in enumerate(files)
@@ -87,6 +90,12 @@ def _files(job: Job) -> dict[str, list[list[Path]]]:
         split: [[job.inputs[f"{split}.{i}.{side}"] for side in ("source", "target")] for i in range(count)]
         for split, count in job.config["pairs"].items()
     }
+
+
+def check_aligned(pair: Sequence[Path]) -> None:
+    """Refuse files of different lengths, of which the beginnings alone are read and would be as long as each other."""
+    for _ in aligned(*pair):
+        pass
 
 
 def _head(path: Path, out: Path, lines: int) -> Path:

@@ -58,5 +58,9 @@ def _lines(path: Path, texts: list[str]) -> None:
 def toy_step(kind: str) -> Step:
     """The texts, by a script."""
     return Step(
-        label=f"toy-{kind}", run=write_toy, config={"kind": kind, "seed": 1, "counts": COUNTS}, seconds=0.1
+        label=f"toy-{kind}",
+        run=write_toy,
+        config={"kind": kind, "seed": 1, "counts": COUNTS},
+        seconds=0.1,
+        light=True,
     )

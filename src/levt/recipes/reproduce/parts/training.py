@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Mapping
 from typing import Any
 
+from levt.data.folder import sync_one
 from levt.imitation.objective import ObjectiveConfig
 from levt.imitation.roll_in import RollIn
 from levt.policy.card import Card
@@ -69,10 +70,17 @@ def train(job: Job) -> None:
 
 
 def train_to_end(job: Job, experiment: Experiment) -> None:
-    """Train, keep the best model by the dev set, the log, and all settings."""
-    run(experiment)
-    if not finished(experiment):
-        raise StepStopped(f"{job.label} was stopped", hint="run the same command again to go on")
+    """Train, keep the best model by the dev set, the log, and all settings; done once, whenever it is killed."""
+    if not (job.out / SETTINGS).is_file():
+        run(experiment)
+        if not finished(experiment):
+            raise StepStopped("it was stopped", hint="run the same command again to go on")
+        keep(job, experiment)
+    shutil.rmtree(experiment.out, ignore_errors=True)
+
+
+def keep(job: Job, experiment: Experiment) -> None:
+    """Keep what a training that has reached its end found; the settings last: where they are, all is there."""
     best = load_folder(experiment.out / "best")
     note = {"label": job.label, **dict(best.config.training or {})}
     save_folder(
@@ -82,8 +90,8 @@ def train_to_end(job: Job, experiment: Experiment) -> None:
     # Everything that was left as it is by default, too, but no path of this machine.
     places = ("corpus", "out", "init", "more", "device")
     settings = {k: v for k, v in as_json(experiment).items() if k not in places}
+    sync_one(job.out / LOG)
     write_whole(job.out / SETTINGS, settings, indent=1)
-    shutil.rmtree(experiment.out)
 
 
 def experiment_of(job: Job) -> Experiment:
