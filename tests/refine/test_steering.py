@@ -162,6 +162,25 @@ def test_terms_that_would_run_together_are_parted() -> None:
     assert whole(BPE.decode(outcome.tokens), "snow")
 
 
+@pytest.mark.parametrize(
+    ("tokenizer", "drop", "spelt"),
+    [(BPE, "café", "cafe\u0301"), (FOLDED, "a dog", "a  DOG"), (FOLDED, "fit", "\ufb01t")],
+    ids=["accent", "capitals", "ligature"],
+)
+def test_what_must_go_does_not_come_back_in_another_form(tokenizer: Tokenizer, drop: str, spelt: str) -> None:
+    """The model spells it in bytes, between two words that may stay."""
+    tokens = [5 + byte for byte in f" so {spelt} so".encode()]
+
+    class Spelling(Scripted):
+        def token(self, memory: Rows, y: torch.Tensor, where: torch.Tensor) -> torch.Tensor:
+            return torch.nn.functional.one_hot(torch.tensor(tokens), tokenizer.size) * 9.0
+
+    policy = Spelling(lambda r: [False] * len(r), lambda r: [len(tokens)], lambda r: [], max_count=20)
+    wish = Wish(source="x", drop=(drop,), options=Options(max_iterations=1, min_room=30))
+    [outcome] = answer([wish], policy, tokenizer)
+    assert tokenizer.decode(outcome.tokens).split() == ["so", "so"]
+
+
 def test_scripts_without_spaces_have_no_word_borders() -> None:
     wish = Wish(source="x", draft="犬が走る", terms=("走",), options=Options(max_iterations=1, min_edit=1.0))
     [outcome] = answer([wish], Hostile(0, vocabulary=BPE.size, broken=False))
