@@ -104,6 +104,24 @@ def test_a_result_is_left_alone_or_its_texts_go_in_a_circle(
     assert texts[-1] == texts[0], f"refining goes on: {texts}"
 
 
+def test_a_number_put_right_may_make_a_text_longer_than_the_model_can_hold() -> None:
+    """The long number has lost digits, and with them the text is too long to be read again."""
+    written = TOKENIZER.encode("1" * 57)
+
+    class Writing(Scripted):
+        def token(self, memory: Rows, y: torch.Tensor, where: torch.Tensor) -> torch.Tensor:
+            return torch.nn.functional.one_hot(torch.tensor(written), TOKENIZER.size) * 9.0
+
+    def counts(row: list[int]) -> list[int]:
+        assert len(row) <= READER.positions
+        return [len(written)] if len(row) == 2 else [0] * (len(row) - 1)
+
+    policy = Writing(lambda r: [False] * len(r), counts, lambda r: [], max_count=64)
+    request = Request(source=(5,) * 62, options=Options())
+    [outcome] = settle([Plan(request=request, reread=True, numbers=("1" * 66,))], runner(policy), READER)
+    assert (TOKENIZER.decode(outcome.tokens), outcome.stopped) == ("1" * 66, "unchanged")
+
+
 def test_what_was_mended_is_read_although_its_tokens_are_the_usual_ones() -> None:
     dog, lone = TOKENIZER.id_of("▁dog"), TOKENIZER.id_of("<0xFF>")
     assert dog is not None
