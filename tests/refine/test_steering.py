@@ -208,6 +208,14 @@ def test_a_whole_word_is_kept_rather_than_a_part() -> None:
     )
 
 
+def test_a_span_is_the_word_that_it_marks_also_where_white_space_collapses() -> None:
+    for draft, start, word in (("a  a", 3, 1), (" a   a a", 5, 1), ("a\t a  a", 6, 2), ("  a  a", 1, 0)):
+        made = plan(Wish(source="x", draft=draft, keep=((start, draft.index("a", start) + 1),)), (5,), FOLDED)
+        assert [i for i, lock in enumerate(made.request.locked) if lock] == [word]
+        made = plan(Wish(source="x", draft=draft, drop=((start, draft.index("a", start) + 1),)), (5,), FOLDED)
+        assert [i for i, gone in enumerate(made.request.drop) if gone] == [word]
+
+
 def test_crossing_out_one_of_two_equal_words_does_not_ban_it() -> None:
     one = plan(Wish(source="x", draft="a dog a cat", drop=((0, 1),)), (5,), BPE)
     assert sum(one.request.drop) == 1

@@ -15,6 +15,9 @@ from levt.text.parts import encode_cut, encode_inside
 from levt.text.specials import UNK
 from levt.text.tokenizer import Tokenizer
 
+_SEAM = "0"
+"""What no normalisation changes or joins to what stands before."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
@@ -149,10 +152,10 @@ class _Look:
 
     def moved(self, at: int) -> int:
         """A place in the raw draft as a place in the text (inexact only where normalising changed it before)."""
-        return at if self.raw == self.text else min(len(self.wanted_prefix(at)), len(self.text))
-
-    def wanted_prefix(self, at: int) -> str:
-        return self.raw[:at] if self.tokenizer.by_pieces else self.tokenizer.normalise(self.raw[:at])
+        if self.raw == self.text:
+            return at
+        # White space at an end may be taken away: here it stands before something.
+        return min(len(self.tokenizer.normalise(self.raw[:at] + _SEAM)) - len(_SEAM), len(self.text))
 
     def nearest(self, span: Span) -> Place:
         """The place of a span of the raw draft."""
