@@ -274,6 +274,16 @@ def test_given_pieces() -> None:
     assert plan(Wish(source="x", draft="a zebra"), (5,), PIECES).request.drop == (False, True)
 
 
+def test_a_piece_that_is_shown_as_nothing_takes_nothing_along() -> None:
+    tokenizer = Tokenizer.from_pieces(["do@@", "gs", "@@"], continuation="@@")
+    policy = Scripted(lambda r: [False] * len(r), lambda r: [0] * (len(r) - 1), lambda r: [])
+    [outcome] = answer([Wish(source="x", draft="do@@ gs", drop=("@@",))], policy, tokenizer)
+    assert tokenizer.decode(outcome.tokens) == "dogs"
+    wish = Wish(source="x", draft="do@@ gs @@", drop=("@@",), keep=("gs",))
+    [outcome] = answer([wish], policy, tokenizer)
+    assert tokenizer.decode(outcome.tokens) == "dogs"
+
+
 def test_a_missing_term_goes_where_the_model_wants_to_insert() -> None:
     dog = BPE.encode("dog")[0]
 

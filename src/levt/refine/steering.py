@@ -53,7 +53,10 @@ def plan(wish: Wish, source: Tokens, tokenizer: Tokenizer) -> Plan:
     terms = look.terms(wish)
     crossed, forbidden = look.crossed(wish)
     wanted = [text[a:b] for a, b in kept], [look.wanted(term) for term in wish.terms], forbidden
-    required, words, must_not = (tuple(dict.fromkeys(map(look.shown, parts))) for parts in wanted)
+    # A piece may be shown as nothing, as a lone mark of continuation is: nothing stands everywhere.
+    required, words, must_not = (
+        tuple(dict.fromkeys(filter(None, map(look.shown, parts)))) for parts in wanted
+    )
     _refuse_conflicts(required + words, must_not, kept + [p for p in terms if p], crossed, text)
 
     asked = [(look.before_space(look.moved(at)), count) for at, count in wish.insert_at.items()]
