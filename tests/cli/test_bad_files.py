@@ -129,7 +129,7 @@ VALUES = {
     "translate --model ar --beam 2 --json --n-best 3": "n_best must be between 1 and beam (2), got 3",
     "serve levt --device cpu --port 99999": "port must be between 0 and 65535, got 99999",
     "serve levt --device cpu --threads 0": "threads must be at least 1, got 0",
-    "bench levt --device cpu --engine torch --delete-exit 99": "the exit of delete must be between 1 and ",
+    "bench levt --device cpu --engine torch --delete-exit 99": "the exit of delete must be at most ",
     "evaluate --hypothesis - --reference -": "only one file can be -, which is stdin",
     "evaluate --hypothesis two.de --reference two.de --confidence --samples 5": "samples must be at least 40",
     "evaluate --hypothesis two.de --reference two.de --samples 500": "--samples is for --confidence",

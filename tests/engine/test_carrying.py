@@ -21,6 +21,11 @@ def test_as_they_are(model: Model) -> None:
         assert result.trace.text == result.text == model.engine.tokenizers.target.decode(result.tokens)
 
 
+def test_refining_what_went_over_leaves_it_alone(model: Model) -> None:
+    found = [result.text for result in model.translate(ODD, by_sentence=True)]
+    assert [result.text for result in model.refine(ODD, draft=found, by_sentence=True)] == found
+
+
 def test_of_any_company(model: Model) -> None:
     together = model.translate(["A dog runs.", *ODD, "Two cats sleep!"], by_sentence=True)
     assert together[1:-1] == [model.translate(text, by_sentence=True) for text in ODD]

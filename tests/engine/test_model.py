@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -185,7 +186,14 @@ for call in (
     lambda: model.refine("a", draft="b", drop=[(0, "1")]),
     lambda: model.refine("a", draft="b", insert_at=[1]),
     lambda: model.refine("a", draft="b", insert_at={0: "1"}),
+    lambda: model.refine("a", draft="b", insert_at={0: 10**30}),
     lambda: model.translate("a", terms=[1]),
+    lambda: model.translate("a", terms=["b", "c"], ordered="no"),
+    lambda: model.translate("a", reread="no", max_iterations=0),
+    lambda: model.edit_step(["a"], ["b"]),
+    lambda: list(model.run(["a"])),
+    lambda: levt.Wish(source="a", options={"max_iterations": 3}),
+    lambda: model.leave_early(delete=1.5, placeholder="1", token=9),
     lambda: model.translate("a", teacher="path"),
     lambda: model.translate("a", teacher=writer, candidates=3),
     lambda: writer.score("a", "b"),
@@ -214,7 +222,19 @@ steering: 2 problems
 drop: must be texts or spans, got (0, '1')
 insert_at: must be places with counts, got [1]
 insert_at: must be places with counts, got {0: '1'}
+insert_at: a count must be at most 65535, got 1000000000000000000000000000000
 terms: must be texts, got 1
+ordered: must be True or False, got 'no'
+options: 2 problems
+  - max_iterations must be at least 1, got 0
+  - reread must be True or False, got 'no'
+a text must be a string, got ['a']
+there must be wishes, got 'a'
+options: must be Options, got {'max_iterations': 3}
+early exit: 3 problems
+  - the exit of delete must be a whole number, got 1.5
+  - the exit of placeholder must be a whole number, got '1'
+  - the exit of token must be at most 2, got 9
 a teacher must be a loaded model, got 'path'
 candidates must be Candidates, got 3
 there must be a list of texts, got 'a'
@@ -331,6 +351,13 @@ def test_a_stream_of_pairs(kind: str) -> None:
     for wrong in ("ab", ("a",), ("a", "b", "c"), None):
         with pytest.raises(InputError, match="pairs of a source and a draft, got"):
             list(model.refine_stream(iter([wrong])))  # type: ignore[list-item]
+
+
+def test_spans_and_places_are_those_of_each_draft_of_a_stream(model: levt.Model) -> None:
+    pairs = [("A dog.", "Ein Hund"), ("Two cats.", "Zwei Katzen")]
+    steering: dict[str, Any] = {"keep": [(0, 3)], "insert_at": {3: 1}}
+    expected = [model.refine(text, draft=draft, **steering).text for text, draft in pairs]
+    assert [result.text for result in model.refine_stream(pairs, **steering)] == expected
 
 
 def test_one_step_is_one_iteration(model: levt.Model) -> None:

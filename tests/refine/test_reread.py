@@ -68,8 +68,9 @@ def test_what_is_read_otherwise_goes_on_and_is_then_left_alone() -> None:
     assert [round_.script for round_ in read.rounds][2] == between((do, g), tuple(TOKENIZER.encode("dog")))
     again = answer(policy, tuple(TOKENIZER.encode("dogs")), Options())
     assert (TOKENIZER.decode(again.tokens), again.iterations) == ("dogs", 1)
-    # Where the iterations are used up, the text stays as it is.
-    assert TOKENIZER.decode(answer(policy, (), Options(max_iterations=2)).tokens) == "dog"
+    # Where the iterations are used up, the text stays as it is, and nobody says that it would.
+    short = answer(policy, (), Options(max_iterations=2))
+    assert (TOKENIZER.decode(short.tokens), short.iterations, short.stopped) == ("dog", 2, "limit")
 
 
 @settings(deadline=None, max_examples=50)
@@ -90,7 +91,7 @@ def test_a_result_is_left_alone_or_its_texts_go_in_a_circle(
         state = round_.script.apply(state)
     assert state == outcome.tokens
     assert outcome.iterations <= iterations
-    if outcome.stopped == "limit" or outcome.iterations == iterations:
+    if outcome.stopped == "limit":
         return
     texts = [TOKENIZER.decode(outcome.tokens)]
     while texts[-1] not in texts[:-1] and len(texts) < 6:
@@ -101,6 +102,24 @@ def test_a_result_is_left_alone_or_its_texts_go_in_a_circle(
         mend(more, TOKENIZER)
         texts.append(TOKENIZER.decode(more.tokens))
     assert texts[-1] == texts[0], f"refining goes on: {texts}"
+
+
+def test_a_number_put_right_may_make_a_text_longer_than_the_model_can_hold() -> None:
+    """The long number has lost digits, and with them the text is too long to be read again."""
+    written = TOKENIZER.encode("1" * 57)
+
+    class Writing(Scripted):
+        def token(self, memory: Rows, y: torch.Tensor, where: torch.Tensor) -> torch.Tensor:
+            return torch.nn.functional.one_hot(torch.tensor(written), TOKENIZER.size) * 9.0
+
+    def counts(row: list[int]) -> list[int]:
+        assert len(row) <= READER.positions
+        return [len(written)] if len(row) == 2 else [0] * (len(row) - 1)
+
+    policy = Writing(lambda r: [False] * len(r), counts, lambda r: [], max_count=64)
+    request = Request(source=(5,) * 62, options=Options())
+    [outcome] = settle([Plan(request=request, reread=True, numbers=("1" * 66,))], runner(policy), READER)
+    assert (TOKENIZER.decode(outcome.tokens), outcome.stopped) == ("1" * 66, "unchanged")
 
 
 def test_what_was_mended_is_read_although_its_tokens_are_the_usual_ones() -> None:

@@ -162,6 +162,25 @@ def test_terms_that_would_run_together_are_parted() -> None:
     assert whole(BPE.decode(outcome.tokens), "snow")
 
 
+@pytest.mark.parametrize(
+    ("tokenizer", "drop", "spelt"),
+    [(BPE, "café", "cafe\u0301"), (FOLDED, "a dog", "a  DOG"), (FOLDED, "fit", "\ufb01t")],
+    ids=["accent", "capitals", "ligature"],
+)
+def test_what_must_go_does_not_come_back_in_another_form(tokenizer: Tokenizer, drop: str, spelt: str) -> None:
+    """The model spells it in bytes, between two words that may stay."""
+    tokens = [5 + byte for byte in f" so {spelt} so".encode()]
+
+    class Spelling(Scripted):
+        def token(self, memory: Rows, y: torch.Tensor, where: torch.Tensor) -> torch.Tensor:
+            return torch.nn.functional.one_hot(torch.tensor(tokens), tokenizer.size) * 9.0
+
+    policy = Spelling(lambda r: [False] * len(r), lambda r: [len(tokens)], lambda r: [], max_count=20)
+    wish = Wish(source="x", drop=(drop,), options=Options(max_iterations=1, min_room=30))
+    [outcome] = answer([wish], policy, tokenizer)
+    assert tokenizer.decode(outcome.tokens).split() == ["so", "so"]
+
+
 def test_scripts_without_spaces_have_no_word_borders() -> None:
     wish = Wish(source="x", draft="犬が走る", terms=("走",), options=Options(max_iterations=1, min_edit=1.0))
     [outcome] = answer([wish], Hostile(0, vocabulary=BPE.size, broken=False))
@@ -187,6 +206,14 @@ def test_a_whole_word_is_kept_rather_than_a_part() -> None:
     assert second.request.locked == (False,) * (len(second.request.draft) // 2) + (True,) * (
         len(second.request.draft) // 2
     )
+
+
+def test_a_span_is_the_word_that_it_marks_also_where_white_space_collapses() -> None:
+    for draft, start, word in (("a  a", 3, 1), (" a   a a", 5, 1), ("a\t a  a", 6, 2), ("  a  a", 1, 0)):
+        made = plan(Wish(source="x", draft=draft, keep=((start, draft.index("a", start) + 1),)), (5,), FOLDED)
+        assert [i for i, lock in enumerate(made.request.locked) if lock] == [word]
+        made = plan(Wish(source="x", draft=draft, drop=((start, draft.index("a", start) + 1),)), (5,), FOLDED)
+        assert [i for i, gone in enumerate(made.request.drop) if gone] == [word]
 
 
 def test_crossing_out_one_of_two_equal_words_does_not_ban_it() -> None:
@@ -245,6 +272,16 @@ def test_given_pieces() -> None:
         plan(Wish(source="x", terms=("dogs",)), (5,), PIECES)
     # A piece of the draft that the vocabulary lacks is seen to go.
     assert plan(Wish(source="x", draft="a zebra"), (5,), PIECES).request.drop == (False, True)
+
+
+def test_a_piece_that_is_shown_as_nothing_takes_nothing_along() -> None:
+    tokenizer = Tokenizer.from_pieces(["do@@", "gs", "@@"], continuation="@@")
+    policy = Scripted(lambda r: [False] * len(r), lambda r: [0] * (len(r) - 1), lambda r: [])
+    [outcome] = answer([Wish(source="x", draft="do@@ gs", drop=("@@",))], policy, tokenizer)
+    assert tokenizer.decode(outcome.tokens) == "dogs"
+    wish = Wish(source="x", draft="do@@ gs @@", drop=("@@",), keep=("gs",))
+    [outcome] = answer([wish], policy, tokenizer)
+    assert tokenizer.decode(outcome.tokens) == "dogs"
 
 
 def test_a_missing_term_goes_where_the_model_wants_to_insert() -> None:

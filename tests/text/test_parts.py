@@ -6,7 +6,7 @@ import hypothesis.strategies as st
 from hypothesis import given, settings
 
 from levt.text.normalise import Normalisation
-from levt.text.parts import characters_of, encode_cut, encode_inside
+from levt.text.parts import characters_of, encode_cut, encode_inside, led_by
 from levt.text.tokenizer import Tokenizer
 
 LINES = ["a dog runs over the snow", "the snow (cold) is 10 cm high", "Hundehütte, naïve ▁ 犬が走る"] * 6
@@ -67,3 +67,20 @@ def test_given_pieces_are_cut_between_pieces() -> None:
     tokens, before = encode_cut(tokenizer, "hel@@ lo world", [8, 14])
     assert (tokens, before) == ([5, 6, 7], {8: 2, 14: 3})
     assert encode_inside(tokenizer, "lo") == [6]
+
+
+@settings(max_examples=150)
+@given(texts, st.sampled_from([" ", "  ", "\n", "\t", " \n"]))
+def test_a_text_follows_another_with_white_space_between(raw: str, space: str) -> None:
+    for tokenizer, between in ((PLAIN, space), (FOLDED, " ")):
+        text = tokenizer.normalise(raw)
+        if text and not text[0].isspace():
+            tokens = [*tokenizer.encode("dog"), *led_by(tokenizer, tokenizer.encode(text), space)]
+            assert tokenizer.decode(tokens) == f"dog{between}{text}"
+
+
+def test_an_escape_behind_white_space_stays_whole() -> None:
+    tokenizer = Tokenizer.train(["Hundehütte, naïve ▁ 犬が走る", "a ▁ \ue000 1"] * 6, 295)
+    assert tokenizer.pieces(tokenizer.encode("\ue000a"))[0] == "▁\ue000"
+    tokens = led_by(tokenizer, tokenizer.encode("\ue000a"), "\n")
+    assert tokenizer.decode([*tokenizer.encode("a"), *tokens]) == "a\n\ue000a"

@@ -1,6 +1,7 @@
 """Texts without a word, as rulers, bullets and smileys: they go over as they are. Knows no network.
 
-A model that has learnt sentences makes words of them, and a ruler may be longer than it can read.
+A model that has learnt sentences makes words of them, and a ruler may be longer than it can read. As a draft of
+themselves they stay.
 """
 
 from dataclasses import replace
@@ -25,8 +26,7 @@ def wordless(text: str) -> bool:
 
 
 def carried(text: str, target: Tokenizer, positions: int, options: Options) -> list[tuple[str, Plan]]:
-    """The text in parts that fit, each with a plan that leaves it alone: all locked, nothing opened, one round."""
-    text = target.normalise(text)
+    """A normalised text in parts that fit, each with a plan that leaves it alone: locked, nothing opened, one round."""
     size = max((positions - 2) // BYTES - 1, 1)
     still = replace(options, max_iterations=1, reread=False)
     found = []

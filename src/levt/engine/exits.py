@@ -13,6 +13,7 @@ from levt.engine.native_policy import NativePolicy
 from levt.errors import ConfigError, raise_all
 from levt.policy.config import POLICIES
 from levt.policy.levt import LevT
+from levt.refine.ranges import Range
 
 
 def leave_early(network: nn.Module, exits: Mapping[str, int]) -> None:
@@ -27,8 +28,8 @@ def leave_early(network: nn.Module, exits: Mapping[str, int]) -> None:
         tower = next((network.towers[known] for known in POLICIES if known == policy), None)
         if tower is None:
             problems.append(f"a policy is one of {', '.join(POLICIES)}, got {policy!r}")
-        elif not 1 <= depth <= tower.depth:
-            problems.append(f"the exit of {policy} must be between 1 and {tower.depth}, got {depth}")
+        elif problem := Range(1, tower.depth).problem(depth, whole=True):
+            problems.append(f"the exit of {policy} {problem}")
     raise_all(
         ConfigError,
         "early exit",

@@ -25,7 +25,7 @@ from levt.errors import ConfigError, InputError, LevtError
 from levt.policy.hub import resolve
 from levt.refine.decoders import options_of
 from levt.refine.rerank import Candidates
-from levt.refine.wish import Wish
+from levt.refine.wish import Wish, checked_text, checked_wish
 
 Item = TypeVar("Item")
 Job = TypeVar("Job")
@@ -106,7 +106,9 @@ class Model:
             raise ConfigError(
                 f"one step is one iteration and no more: it takes no {fixed[0]}", hint="model.refine does"
             )
-        result = self._answer(source, draft, {**settings, "max_iterations": 1, "reread": False})
+        result = self._answer(
+            checked_text(source), checked_text(draft), {**settings, "max_iterations": 1, "reread": False}
+        )
         assert isinstance(result, Result)
         return result
 
@@ -128,16 +130,19 @@ class Model:
         if self.kind != "levt":
             return self._search(map(pair_of, pairs), taken(options_of(self.kind), settings, kind=self.kind))
         rerank = self._rerank(settings.pop("teacher", None), settings.pop("candidates", None))
+        # Spans and places are those of each draft: there is none yet.
+        steering = {name: settings.pop(name) for name in STEERING if name in settings}
         pattern = wishes_of([""], [""], settings, single=True)[0]
         given = map(pair_of, pairs)
-        return self._refine((replace(pattern, source=text, draft=draft) for text, draft in given), rerank)
+        wishes = (replace(pattern, source=text, draft=draft, **steering) for text, draft in given)
+        return self._refine(wishes, rerank)
 
     def run(
         self, wishes: Iterable[Wish], *, teacher: "Model | None" = None, candidates: Candidates | None = None
     ) -> Iterator[Result]:
         """Results of wishes, in order, as they come: steering may differ from text to text."""
         self._is_levt("be steered")
-        return self._refine(wishes, self._rerank(teacher, candidates))
+        return self._refine(map(checked_wish, wishes), self._rerank(teacher, candidates))
 
     def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[float]:
         """Mean log-probability of the tokens of each target, for a model that writes from left to right."""

@@ -67,10 +67,12 @@ def prepare(wish: Wish, engine: Engine) -> list[Job]:
         return []
     if not (wish.options.by_sentence and _of_each(wish)):
         return _jobs(wish, engine)
-    if wordless(wish.source) and not (wish.drop or wish.draft.strip() or engine.tokenizers.target.by_pieces):
-        shown = readable(wish.source, engine.tokenizers.source).strip()
-        parts = carried(shown, engine.tokenizers.target, engine.config.max_length, wish.options)
-        return [Job(part, plan) for part, plan in parts]
+    target = engine.tokenizers.target
+    if wordless(wish.source) and not (wish.drop or target.by_pieces):
+        shown = target.normalise(readable(wish.source, engine.tokenizers.source)).strip()
+        if target.normalise(wish.draft).strip() in ("", shown):
+            parts = carried(shown, target, engine.config.max_length, wish.options)
+            return [Job(part, plan) for part, plan in parts]
     return [
         job
         for part in by_sentence(wish.source, wish.draft)

@@ -16,12 +16,14 @@ from itertools import groupby
 from levt.refine.loop import Outcome
 from levt.refine.mend import mend
 from levt.refine.numbers import respell
-from levt.refine.places import find, is_whole, whole
+from levt.refine.places import Place, find, is_whole, whole
 from levt.refine.steering import Plan
 from levt.text.parts import byte_value, characters_of, is_text, led_by
 from levt.text.segmentation import BYTES
 from levt.text.tokenizer import Tokenizer
 
+LONGER = 4
+"""A text in another form is at most so many times as long: a letter may have three accents."""
 _SPACE = BYTES[ord(" ")]
 """A space that belongs to no word."""
 
@@ -50,7 +52,7 @@ def guard(outcome: Outcome, plan: Plan, tokenizer: Tokenizer) -> None:
             or any(not whole(text, word) for word in plan.words)
         ):
             at = [i for i in beside(locked) if not _parts(outcome, tokenizer, i)]
-        if not at and (places := [place for part in plan.forbidden for place in whole(text, part)]):
+        if not at and (places := _forbidden(text, plan.forbidden, tokenizer)):
             spans = characters_of(tokenizer, outcome.tokens)
             at = [
                 i
@@ -62,6 +64,23 @@ def guard(outcome: Outcome, plan: Plan, tokenizer: Tokenizer) -> None:
         if not at:
             return
         outcome.remove(at)
+
+
+def _forbidden(text: str, parts: Sequence[str], tokenizer: Tokenizer) -> list[Place]:
+    """Where a part stands as whole words, be it in another form: as e and an accent for é."""
+    places = [place for part in parts for place in whole(text, part)]
+    if places or tokenizer.by_pieces or not any(whole(tokenizer.normalise(text), part) for part in parts):
+        return places
+    seen = [i for i, character in enumerate(text) if not character.isspace()]
+    starts = [i for i in seen if is_whole(text, (i, i))]
+    ends = [i + 1 for i in seen if is_whole(text, (i + 1, i + 1))]
+    longest = LONGER * max(map(len, parts))
+    return [
+        (a, b)
+        for a in starts
+        for b in ends
+        if a < b <= a + longest and tokenizer.normalise(text[a:b]) in parts
+    ]
 
 
 def _going_on(

@@ -9,6 +9,7 @@ beginnings of telephone numbers.
 
 import re
 from collections import Counter
+from itertools import pairwise
 
 from levt.refine.loop import Outcome
 from levt.refine.places import Place
@@ -47,6 +48,8 @@ def misspelt(text: str, numbers: tuple[str, ...], draft: str = "") -> list[tuple
     """
     text, draft = _plain(text), _plain(draft)
     known, given = {_digits(n): n for n in numbers}, {_digits(n) for n in _NUMBER.findall(draft)}
+    # Two of the source that the text writes as one, 555-1234567 as 5551234567.
+    given |= {_digits(one) + _digits(other) for one, other in pairwise(numbers)}
     left, seen = Counter(map(_digits, numbers)), Counter[str]()
     joined, strange = _GROUPING.sub("", text), []
     for run in _NUMBER.finditer(text):

@@ -53,14 +53,18 @@ GAMMA = Range(-10, 10, note="the paper takes γ from 0 to 3, `levt tune` chooses
 
 
 def check_numbers(what: str, settings: Any, ranges: Mapping[str, Range]) -> None:
-    """Refuse a dataclass with numbers out of their ranges, all at once; an ``int`` field takes whole numbers only."""
+    """Refuse a dataclass with numbers out of their ranges, all at once; an ``int`` field takes whole numbers only.
+
+    A ``bool`` field takes truth values only: ``"no"`` would be taken for yes.
+    """
     problems, hints = [], []
     for field in dataclasses.fields(settings):
-        allowed = ranges.get(field.name)
-        problem = allowed and allowed.problem(getattr(settings, field.name), whole=field.type is int)
-        if allowed and problem:
+        allowed, value = ranges.get(field.name), getattr(settings, field.name)
+        problem = allowed.problem(value, whole=field.type is int) if allowed else None
+        if field.type is bool and not isinstance(value, bool):
+            problem = f"must be True or False, got {value!r}"
+        if problem:
+            note = allowed.note if allowed else ""
             problems.append(f"{field.name} {problem}")
-            hints.append(
-                "; ".join(filter(None, (f"{field.name} is {field.default} by default", allowed.note)))
-            )
+            hints.append("; ".join(filter(None, (f"{field.name} is {field.default} by default", note))))
     raise_all(ConfigError, what, problems, hint="; ".join(hints))

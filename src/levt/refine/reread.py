@@ -48,7 +48,14 @@ def rereading(outcome: Outcome, reader: Reader, numbers: tuple[str, ...] = ()) -
         left = outcome.request.options.max_iterations - outcome.iterations
         usual = reader.usual(outcome.tokens)
         # What was mended no policy has seen, so it is read even where its tokens are the usual ones.
-        if left < 1 or (usual == outcome.tokens and not mended) or usual in read:
+        if (usual == outcome.tokens and not mended) or usual in read:
+            break
+        if len(usual) + 2 > reader.positions:
+            # A number that was put right has made it longer than the model can hold.
+            break
+        if left < 1:
+            # There is no time to see whether it would stay.
+            outcome.stopped = "limit"
             break
         read.add(usual)
         options = replace(outcome.request.options, max_iterations=left)

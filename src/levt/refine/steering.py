@@ -15,6 +15,9 @@ from levt.text.parts import encode_cut, encode_inside
 from levt.text.specials import UNK
 from levt.text.tokenizer import Tokenizer
 
+_SEAM = "0"
+"""What no normalisation changes or joins to what stands before."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
@@ -50,7 +53,10 @@ def plan(wish: Wish, source: Tokens, tokenizer: Tokenizer) -> Plan:
     terms = look.terms(wish)
     crossed, forbidden = look.crossed(wish)
     wanted = [text[a:b] for a, b in kept], [look.wanted(term) for term in wish.terms], forbidden
-    required, words, must_not = (tuple(dict.fromkeys(map(look.shown, parts))) for parts in wanted)
+    # A piece may be shown as nothing, as a lone mark of continuation is: nothing stands everywhere.
+    required, words, must_not = (
+        tuple(dict.fromkeys(filter(None, map(look.shown, parts)))) for parts in wanted
+    )
     _refuse_conflicts(required + words, must_not, kept + [p for p in terms if p], crossed, text)
 
     asked = [(look.before_space(look.moved(at)), count) for at, count in wish.insert_at.items()]
@@ -149,10 +155,10 @@ class _Look:
 
     def moved(self, at: int) -> int:
         """A place in the raw draft as a place in the text (inexact only where normalising changed it before)."""
-        return at if self.raw == self.text else min(len(self.wanted_prefix(at)), len(self.text))
-
-    def wanted_prefix(self, at: int) -> str:
-        return self.raw[:at] if self.tokenizer.by_pieces else self.tokenizer.normalise(self.raw[:at])
+        if self.raw == self.text:
+            return at
+        # White space at an end may be taken away: here it stands before something.
+        return min(len(self.tokenizer.normalise(self.raw[:at] + _SEAM)) - len(_SEAM), len(self.text))
 
     def nearest(self, span: Span) -> Place:
         """The place of a span of the raw draft."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from levt.errors import InputError, raise_all
 from levt.refine.options import Options
+from levt.refine.ranges import MANY
 
 Span = tuple[int, int]
 """Characters of the draft: from the first to the one before the second."""
@@ -50,6 +51,10 @@ class Wish:
             object.__setattr__(self, name, items)
             problems += [*filter(None, (item_problem(name, item, self.draft) for item in items))]
         problems += places_problems(self.insert_at, self.draft)
+        if not isinstance(self.ordered, bool):
+            problems.append(f"ordered: must be True or False, got {self.ordered!r}")
+        if not isinstance(self.options, Options):
+            problems.append(f"options: must be Options, got {self.options!r}")
         if problems:
             hint = HINTS[problems[0].partition(":")[0]]
             if len(problems) == 1:
@@ -73,6 +78,8 @@ HINTS = {
     "drop": _SPANS,
     "terms": "texts that are to appear",
     "insert_at": "{characters before the place: how many placeholders}",
+    "ordered": "True where the terms must appear in the order given",
+    "options": "levt.Options(max_iterations=…, …)",
 }
 """What steering is made of."""
 
@@ -81,6 +88,13 @@ def checked_text(given: Any) -> str:
     """What is given, if it is a text."""
     if not isinstance(given, str):
         raise InputError(f"a text must be a string, got {given!r}", hint="one string, or a list of strings")
+    return given
+
+
+def checked_wish(given: Any) -> Wish:
+    """What is given, if it is a wish."""
+    if not isinstance(given, Wish):
+        raise InputError(f"there must be wishes, got {given!r}", hint="levt.Wish(source=…, …)")
     return given
 
 
@@ -116,6 +130,8 @@ def places_problems(given: Any, draft: str) -> list[str]:
             problems.append(f"insert_at: the draft has {len(draft)} characters, got the place {place}")
         if count < 0:
             problems.append(f"insert_at: a count must be at least 0, got {count}")
+        if count > MANY:
+            problems.append(f"insert_at: a count must be at most {MANY}, got {count}")
     return problems
 
 

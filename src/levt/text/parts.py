@@ -7,7 +7,7 @@ cross a border, only the words it runs through are segmented anew: everything el
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from levt.text.segmentation import BYTE_VALUES, BYTES, SPACE
+from levt.text.segmentation import BYTE_VALUES, BYTES, ESCAPE, SPACE
 from levt.text.specials import SPECIALS
 from levt.text.tokenizer import Tokenizer
 
@@ -196,12 +196,16 @@ def led_by(tokenizer: Tokenizer, tokens: Sequence[int], space: str) -> list[int]
     """
     if tokenizer.by_pieces or not tokens:
         return list(tokens)
+    # Where the tokenizer collapses white space, all of it is one space.
+    space = tokenizer.normalise(_SEAM + space + _SEAM)[len(_SEAM) : -len(_SEAM)]
     [first] = tokenizer.pieces(tokens[:1])
-    if not first.startswith(SPACE):
-        return [*encode_inside(tokenizer, space), *tokens]
-    if space == " ":
-        return list(tokens)
-    return [*encode_inside(tokenizer, space + tokenizer.decode(tokens[:1])), *tokens[1:]]
+    if first.startswith(SPACE):
+        if space == " ":
+            return list(tokens)
+        end = 1 + first.endswith(ESCAPE)
+        return [*encode_inside(tokenizer, space + tokenizer.decode(tokens[:end])), *tokens[end:]]
+    one = tokenizer.id_of(SPACE) if space == " " else None
+    return [*(encode_inside(tokenizer, space) if one is None else [one]), *tokens]
 
 
 def byte_value(piece: str) -> int | None:
