@@ -320,7 +320,7 @@ def test_exits_can_be_raised_again() -> None:
     again = model.leave_early(delete=3, token=3).translate(LINES[:5])
     expected = levt.Model(TorchEngine(plain, TOKENIZERS)).translate(LINES[:5])
     assert [r.text for r in again] == [r.text for r in expected] != [r.text for r in early]
-    with pytest.raises(ConfigError, match="between 1 and 3, got 4"):
+    with pytest.raises(ConfigError, match="at most 3, got 4"):
         model.leave_early(delete=4)
 
 
