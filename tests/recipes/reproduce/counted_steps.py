@@ -62,3 +62,10 @@ def began(diary: Path) -> list[str]:
 
 class Quiet(Watch):
     """Hears nothing."""
+
+
+def diamond(diary: Path, *, left: str = "left", file: Path | None = None) -> Step:
+    """A first step, two that read it, and the goal; the first may read a file."""
+    first = step(diary, "first", {} if file is None else {"file": file})
+    sides = {"a": step(diary, "left", {"x": first}, says=left), "b": step(diary, "right", {"x": first})}
+    return step(diary, "goal", sides)
