@@ -51,8 +51,8 @@ def test_kernels_give_what_padding_gives(
     asked = torch.randint(0, longest + 1, (6 * copies,)).cuda()
     asked[0] = longest
     seen = asked if causal else torch.randint(1, longest + 1, (6,)).cuda()
-    queries = Packed.of(asked, int(asked.sum()) + 7, longest)
-    keys = queries if causal else Packed.of(seen, int(seen.sum()) + 5, longest)
+    queries = Packed.of(asked, int(asked.sum()) + 150, longest)
+    keys = queries if causal else Packed.of(seen, int(seen.sum()) + 140, longest)
     look = PackedPattern(queries.grouped(copies), keys, causal)
     fused = torch.randn(queries.row.shape[0], 3, 2, head, device="cuda")
     memory = torch.randn(keys.row.shape[0], 2, 2, head, device="cuda")

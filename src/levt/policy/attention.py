@@ -96,9 +96,8 @@ class PackedPattern:
         asked, seen = self.queries, self.keys
         lengths = (asked.offsets, seen.offsets, asked.longest, seen.longest)
         if dropout == 0 and fits(q, k, seen.rows):
-            return asked.clean(
-                short_attention(q, k, v, asked.offsets, seen.offsets, seen.longest, self.causal)
-            )
+            where = (asked.offsets, seen.offsets, seen.row)
+            return asked.clean(short_attention(q, k, v, *where, seen.longest, self.causal))
         if dropout == 0 and varlen_attn is not None and varlen_fits(q):
             out: Tensor = varlen_attn(q, k, v, *lengths, **(CAUSAL if self.causal else {}))
             return asked.clean(out)

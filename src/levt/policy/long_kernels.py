@@ -1,8 +1,11 @@
 """Triton kernels of attention for the few long rows among many short ones. Launched only where there is a CUDA device.
 
-One program serves one head of one row, as in ``short_kernels``, but takes its keys a block at a time: the softmax is
-gathered on the way (a running maximum m and total), and the backward pass has two kernels, one for each side. A kernel
-made for batches of long rows would have short rows pay for the longest one.
+A row is parted among programs, each with one head and a block of queries, which takes the keys a block at a time: the
+softmax is gathered on the way (a running maximum m and total), and the backward pass has two kernels, one for each
+side. A kernel made for batches of long rows would have short rows pay for the longest one.
+
+Long rows are found by their places: of every LOW + 1 neighbouring places one is looked at, so each row with more than
+LOW keys is met, and there are few programs that have nothing to do.
 """
 
 from typing import no_type_check
@@ -50,13 +53,38 @@ def tile(
 
 @kernel
 @no_type_check
+def long_row(
+    k_rows,
+    q_offsets,
+    k_offsets,
+    count,
+    LOW: tl.constexpr,
+):
+    """The row that this program serves: where its queries and keys begin, and how many there are.
+
+    There are none where it has no more than LOW keys, or where an earlier program serves it.
+    """
+    place = tl.program_id(0).to(tl.int64) * (LOW + 1)
+    row = tl.load(k_rows + place)
+    real = row < count
+    q_begin, k_begin = tl.load(q_offsets + row).to(tl.int64), tl.load(k_offsets + row).to(tl.int64)
+    q_length = (tl.load(q_offsets + row + 1, mask=real, other=0) - q_begin).to(tl.int32)
+    k_length = (tl.load(k_offsets + row + 1, mask=real, other=0) - k_begin).to(tl.int32)
+    served = (k_length > LOW) & (place <= k_begin + LOW)
+    return q_begin, k_begin, tl.where(served, q_length, 0), tl.where(served, k_length, 0)
+
+
+@kernel
+@no_type_check
 def forward_kernel(
     Q,
     K,
     V,
     O,  # noqa: E741
+    k_rows,
     q_offsets,
     k_offsets,
+    count,
     q_t,
     q_h,
     k_t,
@@ -71,14 +99,10 @@ def forward_kernel(
     BLOCK: tl.constexpr,
     E: tl.constexpr,
 ):
-    """The output of one head of one row, if it has more than LOW keys."""
-    row, head, e = tl.program_id(0), tl.program_id(1), tl.arange(0, E)
-    q_begin, k_begin = tl.load(q_offsets + row).to(tl.int64), tl.load(k_offsets + row).to(tl.int64)
-    q_length = (tl.load(q_offsets + row + 1) - q_begin).to(tl.int32)
-    k_length = (tl.load(k_offsets + row + 1) - k_begin).to(tl.int32)
-    if k_length <= LOW:
-        return
-    for start in range(0, q_length, BLOCK):
+    """The output of one head of some queries of one row, if it has more than LOW keys."""
+    head, e = tl.program_id(1), tl.arange(0, E)
+    q_begin, k_begin, q_length, k_length = long_row(k_rows, q_offsets, k_offsets, count, LOW)
+    for start in range(tl.program_id(2) * BLOCK, q_length, tl.num_programs(2) * BLOCK):
         rows = start + tl.arange(0, BLOCK)
         q = tile(Q, q_begin, rows, q_length, q_t, q_h, head, e)
         m, total = tl.full((BLOCK,), -1.0e30, tl.float32), tl.zeros((BLOCK,), tl.float32)
@@ -106,8 +130,10 @@ def query_kernel(
     dQ,
     L,
     D,
+    k_rows,
     q_offsets,
     k_offsets,
+    count,
     q_t,
     q_h,
     k_t,
@@ -125,13 +151,9 @@ def query_kernel(
     E: tl.constexpr,
 ):
     """The gradient of the queries, and for the other kernel L = log Σ_j exp s_ij and D = Σ_j p_ij dp_ij of each."""
-    row, head, e = tl.program_id(0), tl.program_id(1), tl.arange(0, E)
-    q_begin, k_begin = tl.load(q_offsets + row).to(tl.int64), tl.load(k_offsets + row).to(tl.int64)
-    q_length = (tl.load(q_offsets + row + 1) - q_begin).to(tl.int32)
-    k_length = (tl.load(k_offsets + row + 1) - k_begin).to(tl.int32)
-    if k_length <= LOW:
-        return
-    for start in range(0, q_length, BLOCK):
+    head, e = tl.program_id(1), tl.arange(0, E)
+    q_begin, k_begin, q_length, k_length = long_row(k_rows, q_offsets, k_offsets, count, LOW)
+    for start in range(tl.program_id(2) * BLOCK, q_length, tl.num_programs(2) * BLOCK):
         rows = start + tl.arange(0, BLOCK)
         q = tile(Q, q_begin, rows, q_length, q_t, q_h, head, e)
         do = tile(dO, q_begin, rows, q_length, o_t, o_h, head, e)
@@ -174,8 +196,10 @@ def key_kernel(
     dV,
     L,
     D,
+    k_rows,
     q_offsets,
     k_offsets,
+    count,
     q_t,
     q_h,
     k_t,
@@ -193,13 +217,9 @@ def key_kernel(
     E: tl.constexpr,
 ):
     """The gradients of keys and values."""
-    row, head, e = tl.program_id(0), tl.program_id(1), tl.arange(0, E)
-    q_begin, k_begin = tl.load(q_offsets + row).to(tl.int64), tl.load(k_offsets + row).to(tl.int64)
-    q_length = (tl.load(q_offsets + row + 1) - q_begin).to(tl.int32)
-    k_length = (tl.load(k_offsets + row + 1) - k_begin).to(tl.int32)
-    if k_length <= LOW:
-        return
-    for first in range(0, k_length, BLOCK):
+    head, e = tl.program_id(1), tl.arange(0, E)
+    q_begin, k_begin, q_length, k_length = long_row(k_rows, q_offsets, k_offsets, count, LOW)
+    for first in range(tl.program_id(2) * BLOCK, k_length, tl.num_programs(2) * BLOCK):
         columns = first + tl.arange(0, BLOCK)
         k = tile(K, k_begin, columns, k_length, k_t, k_h, head, e)
         v = tile(V, k_begin, columns, k_length, v_t, v_h, head, e)

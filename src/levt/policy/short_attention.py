@@ -24,14 +24,15 @@ def short_attention(
     v: Tensor,
     q_offsets: Tensor,
     k_offsets: Tensor,
+    k_rows: Tensor,
     longest_k: int,
     causal: bool,
 ) -> Tensor:
-    """Row by row ``softmax(q kᵀ / √e) v`` on ``[t h e]``; places in no row are left unwritten."""
+    """Row by row ``softmax(q kᵀ / √e) v`` on ``[t h e]``, keys in ``k_rows``; places in no row are left unwritten."""
     from levt.policy import short_kernels
 
     q, k, v = (x if x.stride(-1) == 1 else x.contiguous() for x in (q, k, v))
-    return short_kernels.forward(q, k, v, q_offsets, k_offsets, longest_k, causal)
+    return short_kernels.forward(q, k, v, q_offsets, k_offsets, k_rows, longest_k, causal)
 
 
 @short_attention.register_fake
@@ -47,6 +48,7 @@ def short_attention_backward(
     v: Tensor,
     q_offsets: Tensor,
     k_offsets: Tensor,
+    k_rows: Tensor,
     longest_k: int,
     causal: bool,
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -54,7 +56,7 @@ def short_attention_backward(
     from levt.policy import short_kernels
 
     do, q, k, v = (x if x.stride(-1) == 1 else x.contiguous() for x in (do, q, k, v))
-    return short_kernels.backward(do, q, k, v, q_offsets, k_offsets, longest_k, causal)
+    return short_kernels.backward(do, q, k, v, q_offsets, k_offsets, k_rows, longest_k, causal)
 
 
 @short_attention_backward.register_fake
@@ -64,13 +66,13 @@ def _(do: Tensor, q: Tensor, k: Tensor, v: Tensor, *_: Any) -> tuple[Tensor, Ten
 
 
 def _save(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-    ctx.save_for_backward(*inputs[:5])
-    ctx.rest = inputs[5:]
+    ctx.save_for_backward(*inputs[:6])
+    ctx.rest = inputs[6:]
 
 
 def _differentiate(ctx: Any, do: Tensor) -> tuple[Tensor | None, ...]:
     gradients = short_attention_backward(do, *ctx.saved_tensors, *ctx.rest)
-    return (*gradients, None, None, None, None)
+    return (*gradients, None, None, None, None, None)
 
 
 short_attention.register_autograd(_differentiate, setup_context=_save)

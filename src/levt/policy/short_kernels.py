@@ -154,16 +154,22 @@ def sizes(longest_k: int) -> list[tuple[int, int]]:
     return list(zip([-1, *tops], tops, strict=False))
 
 
+def long_grid(k: Tensor, longest_k: int) -> tuple[int, int, int]:
+    """Programs of ``long_kernels``: places that may lie in a long row, heads, blocks of a row."""
+    return -(-k.shape[0] // (WHOLE + 1)), k.shape[1], -(-longest_k // long_kernels.BLOCK)
+
+
 def forward(
     q: Tensor,
     k: Tensor,
     v: Tensor,
     q_offsets: Tensor,
     k_offsets: Tensor,
+    k_rows: Tensor,
     longest_k: int,
     causal: bool,
 ) -> Tensor:
-    """Launch the forward kernel; places in no row are left unwritten."""
+    """Launch the forward kernels; places in no row are left unwritten."""
     out = torch.empty(q.shape, dtype=q.dtype, device=q.device)
     grid = (q_offsets.shape[0] - 1, q.shape[1])
     strides = [s for x in (q, k, v, out) for s in x.stride()[:2]]
@@ -173,9 +179,9 @@ def forward(
             top, q.shape[2],
         )  # fmt: skip
     if longest_k > WHOLE:
-        long_kernels.forward_kernel[grid](
-            q, k, v, out, q_offsets, k_offsets, *strides, q.shape[2] ** -0.5, causal, WHOLE, long_kernels.BLOCK,
-            q.shape[2],
+        long_kernels.forward_kernel[long_grid(k, longest_k)](
+            q, k, v, out, k_rows, q_offsets, k_offsets, grid[0], *strides, q.shape[2] ** -0.5, causal, WHOLE,
+            long_kernels.BLOCK, q.shape[2], num_warps=4 if q.shape[2] <= 64 else 8,
         )  # fmt: skip
     return out
 
@@ -187,10 +193,11 @@ def backward(
     v: Tensor,
     q_offsets: Tensor,
     k_offsets: Tensor,
+    k_rows: Tensor,
     longest_k: int,
     causal: bool,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Launch the backward kernel; places in no row are left unwritten."""
+    """Launch the backward kernels; places in no row are left unwritten."""
     dq, dk, dv = (torch.empty(x.shape, dtype=x.dtype, device=x.device) for x in (q, k, v))
     grid = (q_offsets.shape[0] - 1, q.shape[1])
     strides = [s for x in (q, k, v, do, dq) for s in x.stride()[:2]]
@@ -200,8 +207,12 @@ def backward(
             64 if top == 64 else 32, top, q.shape[2], num_warps=4 if top <= 64 else 8,
         )  # fmt: skip
     if longest_k > WHOLE:
-        rest = (*strides, q.shape[2] ** -0.5, causal, WHOLE, long_kernels.BLOCK, q.shape[2])
+        rest = (
+            k_rows, q_offsets, k_offsets, grid[0], *strides, q.shape[2] ** -0.5, causal, WHOLE, long_kernels.BLOCK,
+            q.shape[2],
+        )  # fmt: skip
         log_sum, mean = (torch.empty(q.shape[:2], dtype=torch.float32, device=q.device) for _ in range(2))
-        long_kernels.query_kernel[grid](q, k, v, do, dq, log_sum, mean, q_offsets, k_offsets, *rest)
-        long_kernels.key_kernel[grid](q, k, v, do, dk, dv, log_sum, mean, q_offsets, k_offsets, *rest)
+        places, warps = long_grid(k, longest_k), 4 if q.shape[2] <= 64 else 8
+        long_kernels.query_kernel[places](q, k, v, do, dq, log_sum, mean, *rest, num_warps=warps)
+        long_kernels.key_kernel[places](q, k, v, do, dk, dv, log_sum, mean, *rest, num_warps=warps)
     return dq, dk, dv

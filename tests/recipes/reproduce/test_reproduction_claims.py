@@ -208,11 +208,21 @@ def test_conditions_name_what_differs() -> None:
     assert "dropout 0.3, 0.2 where a teacher's texts are learnt" in said
     assert "5 values between 0 and 3" in said
     assert "length penalty of beam search is 1, and was not chosen" in said
+    said = conditions(Made.of("ro-en", Setting(scale="quick")), left_to_right=True)
+    assert "10,000 steps, those that write from left to right 4,000, of 12,288 target tokens" in said
+    assert "every 2,000 steps, from left to right every 1,000" in said
     said = conditions(Made.of("summarisation", Setting(scale="quick")), students=False)
     assert "4,096 target tokens" in said
     assert "ROUGE-2" in said
     assert "teacher" not in said
     assert "65,536 target tokens" in conditions(Made.of("ro-en", Setting(scale="paper")))
+
+
+def test_models_learn_as_long_as_their_conditions_say() -> None:
+    made = Made.of("ro-en", Setting(scale="quick"))
+    assert made.model().config["training"]["max_steps"] == 10_000
+    assert made.teacher.config["training"]["max_steps"] == 4_000
+    assert Made.of("en-de", Setting(scale="quick")).model().config["training"]["max_steps"] == 5_000
 
 
 def test_growth_is_of_all_sentences() -> None:

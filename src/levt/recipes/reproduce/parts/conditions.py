@@ -10,11 +10,14 @@ from levt.recipes.reproduce.parts.sizes import size
 def conditions(made: Made, *, left_to_right: bool = False, students: bool = True) -> str:
     """Sizes, lengths of training and choices on the dev set; also of models from left to right, and of a teacher's."""
     chosen, task = size(made.setting.scale), made.task
-    long, short = chosen.training("levt"), chosen.training("autoregressive")
-    tokens = (task.tokens or long["tokens"]) * long.get("accumulate", 1)
+    long, short = (task.training(chosen, kind) for kind in ("levt", "autoregressive"))
+    tokens = long["tokens"] * long.get("accumulate", 1)
     steps = f"{long['max_steps']:,} steps"
     if left_to_right and short["max_steps"] != long["max_steps"]:
         steps += f", those that write from left to right {short['max_steps']:,},"
+    every = f"every {long['validate_every']:,} steps"
+    if left_to_right and short["validate_every"] != long["validate_every"]:
+        every += f", from left to right every {short['validate_every']:,}"
     dropout = f"dropout {task.dropout:g}"
     if students and task.student_dropout is not None:
         dropout += f", {task.student_dropout:g} where a teacher's texts are learnt"
@@ -23,7 +26,7 @@ def conditions(made: Made, *, left_to_right: bool = False, students: bool = True
     return (
         f"Models are {model['width']} wide with {model['encoder_layers']} + {model['decoder_layers']} layers, "
         f"read and write the same subwords ({task.vocabulary:,}) and learnt for {steps} of {tokens:,} target tokens; "
-        f"{dropout}. Of the checkpoints (every {long['validate_every']:,} steps) the best by {metric} on "
+        f"{dropout}. Of the checkpoints ({every}) the best by {metric} on "
         f"{chosen.dev_limit:,} sentences of the dev set was taken (decoded greedily, LevT with γ = 0), then γ of "
         f"each LevT by the same metric from {len(chosen.penalties)} values between {min(chosen.penalties):g} and "
         f"{max(chosen.penalties):g}, the smallest that may be as good as the best. LevT is decoded by Algorithm 2 as "

@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from levt.errors import ConfigError
 from levt.evaluation.scorers import Tokenize
 from levt.recipes.reproduce.framework.setting import Scale, Setting
 from levt.recipes.reproduce.framework.step import Step
 from levt.recipes.reproduce.parts.prepare import prepare_step
+from levt.recipes.reproduce.parts.sizes import LEFT_TO_RIGHT, Size
 from levt.recipes.reproduce.parts.toy import toy_step
 
 Pair = tuple[str, str]
@@ -44,6 +45,11 @@ class Task:
     """Where a teacher's texts are learnt, which are easier; None: the same."""
     tokens: int | None = None
     """Target tokens of a training step; None: as the scale says."""
+    steps: int | None = None
+    """Steps of training where a scale's are too few for so many pairs; None: as the scale says.
+
+    Not for models from left to right, which learn in fewer.
+    """
     weight: float = 1.0
     """How much more a target token costs than where the source is as long as the target."""
 
@@ -61,6 +67,15 @@ class Task:
     def splits(self) -> list[str]:
         """The names of the test sets in the prepared corpus."""
         return [f"test{i or ''}" for i in [0, *range(2, len(self.tests) + 1)]][: len(self.tests)]
+
+    def training(self, chosen: Size, kind: str) -> dict[str, Any]:
+        """Fields of the training of that kind of model: the scale's, and what the task has of its own."""
+        fields = chosen.training(kind)
+        if self.tokens is not None:
+            fields["tokens"] = self.tokens
+        if self.steps is not None and kind not in LEFT_TO_RIGHT:
+            fields |= {"max_steps": self.steps, "validate_every": self.steps // 5}
+        return fields
 
     def corpus(self, setting: Setting) -> Step:
         """The step that prepares it."""
@@ -99,6 +114,7 @@ QUICK = (
         vocabulary=12_000,
         dropout=0.2,
         student_dropout=0.1,
+        steps=10_000,
     ),
     Task(
         name="en-de",
@@ -123,6 +139,7 @@ QUICK = (
         vocabulary=12_000,
         limit=120_000,
         dropout=0.1,
+        steps=10_000,
     ),
     Task(
         name="en-ja",
@@ -138,6 +155,7 @@ QUICK = (
         tokenize="ja-mecab",
         dropout=0.2,
         student_dropout=0.1,
+        steps=10_000,
     ),
     Task(
         name="summarisation",

@@ -35,11 +35,7 @@ def train_step(
     """Train a kind of model on a corpus, with the scale's sizes and what is given; ``init`` has its first weights."""
     chosen = size(setting.scale)
     fields = {**chosen.network(kind), "dropout": task.dropout, "joint_embeddings": not task.separate}
-    lasting = (
-        chosen.training(kind)
-        | ({} if task.tokens is None else {"tokens": task.tokens})
-        | dict(training or {})
-    )
+    lasting = task.training(chosen, kind) | dict(training or {})
     config = {
         "kind": kind,
         "model": {**fields, **(model or {})},
