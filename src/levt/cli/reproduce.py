@@ -129,6 +129,8 @@ def reproduce(
         if not keep_going:
             raise
         print(f"steps that need it will be left: {error}", file=sys.stderr)
+    if scale != "toy" and place.pending(*goals):
+        say_what_times_are_of()
     if dry_run:
         print_plan(goals, place, parallel, budget_minutes, once)
         return
@@ -150,6 +152,17 @@ def reproduce(
         )
         if view.failures:
             raise SystemExit(1)
+
+
+def say_what_times_are_of() -> None:
+    """Where there is no GPU: that the estimates, and with them the budget, are those of a machine that has one."""
+    import torch
+
+    if not torch.cuda.is_available():
+        print(
+            "note: estimates are of one H200; no GPU was found here, where a training takes far longer",
+            file=sys.stderr,
+        )
 
 
 def print_plan(

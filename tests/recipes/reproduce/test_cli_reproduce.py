@@ -172,3 +172,24 @@ def test_pages_that_could_not_be_written_are_told_before_any_work(
     assert "iterations.md cannot be read: not UTF-8" in said
     assert "hint: it is Markdown in UTF-8" in said
     assert not (tmp_path / "reproduce").exists()
+
+
+def test_without_a_gpu_the_plan_says_whose_times_it_tells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from levt.recipes.reproduce import reproduction
+    from levt.recipes.reproduce.framework.setting import Setting
+
+    monkeypatch.chdir(tmp_path)
+    levt("iterations", "--scale", "toy", "--dry-run")
+    assert capsys.readouterr().err == ""  # those are times on a CPU
+    steps = [reproduction("iterations").goal(Setting(data=tmp_path))]
+    for step in steps:
+        steps += [one for one in step.before if one not in steps]
+        for file in step.files.values():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text("a\n")
+    for gpu in (False, True):
+        monkeypatch.setattr("torch.cuda.is_available", lambda gpu=gpu: gpu)
+        levt("iterations", "--data", str(tmp_path), "--dry-run")
+        assert ("no GPU was found" in capsys.readouterr().err) == (not gpu)
