@@ -1,8 +1,8 @@
 """Post-editing tasks: triples that people or black boxes made, and the translation data of their languages.
 
-The paper's table has synthetic tasks (a phrase-based and a recurrent system, each trained on one half of the data,
-write the drafts of the other) and a real one; here is what stands for them at each scale. En-Ja is left out: its words
-have no spaces between them. All texts have their words apart (``levt.recipes.post_editing_words``).
+Table 3 of the paper has synthetic tasks (a phrase-based and a recurrent system, each trained on one half of the data,
+write the drafts of the other) and a real one; here is what stands for them at each scale. All texts have their words
+apart (``levt.recipes.post_editing_words``), those of Japanese by MeCab; En-Ja is a task at the paper's scale alone.
 """
 
 from collections.abc import Mapping
@@ -35,6 +35,16 @@ class Language:
     vocabulary: int = 16_000
     limit: int | None = None
     """Lines of each training set that are used, from the top; None: all."""
+    dropout: float = 0.1
+    """Of the models that translate it."""
+    expert: Literal["oracle", "distilled"] = "oracle"
+    """Whom its LevT learn from: the references, or a teacher who read the same pairs."""
+    with_real: bool = True
+    """Whether sources and post-edits of real triples are translation data too, for no other is of their domain."""
+    separate: bool = False
+    """Whether source and target have vocabularies, and embeddings, of their own."""
+    tokenize: Literal["ja-mecab"] | None = None
+    """How words of the target are found that have no spaces between them."""
     toy: bool = False
 
 
@@ -139,23 +149,48 @@ WMT16_RO_EN = Language(
     train=(("wmt16-ro-en/train.ro", "wmt16-ro-en/train.en"),),
     dev=("wmt16-ro-en/dev.ro", "wmt16-ro-en/dev.en"),
     test=("wmt16-ro-en/test.ro", "wmt16-ro-en/test.en"),
-    vocabulary=40_000,
+    vocabulary=34_983,
+    dropout=0.3,
 )
 WMT14_EN_DE = Language(
     name="wmt14-en-de",
     train=(("wmt14-en-de/train.en", "wmt14-en-de/train.de"),),
     dev=("wmt14-en-de/dev.en", "wmt14-en-de/dev.de"),
     test=("wmt14-en-de/test.en", "wmt14-en-de/test.de"),
-    vocabulary=32_000,
+    vocabulary=37_009,
+    dropout=0.3,
+    expert="distilled",
 )
+WAT17_EN_JA = Language(
+    name="wat17-en-ja",
+    train=(("wat17-en-ja/train.en", "wat17-en-ja/train.ja"),),
+    dev=("wat17-en-ja/dev.en", "wat17-en-ja/dev.ja"),
+    test=("wat17-en-ja/test.en", "wat17-en-ja/test.ja"),
+    vocabulary=17_952,
+    dropout=0.3,
+    expert="distilled",
+    separate=True,
+    tokenize="ja-mecab",
+)
+WMT17_APE = Language(
+    name="wmt17-ape-4m",
+    train=(("wmt17-ape-4m/train.src", "wmt17-ape-4m/train.pe"),),
+    dev=("wmt17-ape-en-de/dev.src", "wmt17-ape-en-de/dev.pe"),
+    test=("wmt17-ape-en-de/test.src", "wmt17-ape-en-de/test.pe"),
+    vocabulary=40_349,
+    dropout=0.3,
+    with_real=False,
+)
+"""What the paper's model learns to translate before it post-edits: sources and targets of the 4M artificial triples."""
 
 
 def _synthetic(language: Language, title: str, *boxes: str) -> tuple[PostEditingTask, ...]:
+    """The model of a task has the training conditions of its translation model (the paper's appendix C.2)."""
     systems = {"phrase": "phrase-based", "recurrent": "LSTM"}
     return tuple(
         PostEditingTask(
             name=f"{language.name}-{box}", title=title, system=systems[box], language=language, black_box=box,
-            dropout=0.1,
+            dropout=language.dropout,
         )
         for box in boxes
     )  # fmt: skip
@@ -181,8 +216,9 @@ QUICK = (
 PAPER = (
     *_synthetic(WMT16_RO_EN, "Ro-En, WMT16, synthetic", "phrase", "recurrent"),
     *_synthetic(WMT14_EN_DE, "En-De, WMT14, synthetic", "phrase"),
+    *_synthetic(WAT17_EN_JA, "En-Ja, WAT17, synthetic", "recurrent"),
     PostEditingTask(
-        name="wmt17-ape-en-de", title="En-De, WMT17 post-editing, real", system="phrase-based", language=WMT14_EN_DE,
+        name="wmt17-ape-en-de", title="En-De, WMT17 post-editing, real", system="phrase-based", language=WMT17_APE,
         triples="wmt17-ape-en-de", extra="wmt17-ape-500k", keystrokes="ape-keystrokes-en-de",
     ),
 )  # fmt: skip
@@ -207,6 +243,7 @@ PUBLISHED = {
     "ro-en-phrase": (27.5, 52.6, 28.9, 52.8, 29.1, 50.4, 30.1, 51.7),
     "ro-en-recurrent": (26.2, 56.5, 26.9, 55.6, 28.3, 53.6, 28.0, 55.8),
     "en-de-phrase": (15.4, 69.4, 22.8, 61.0, 25.8, 56.6, 16.5, 69.6),
+    "en-ja-recurrent": (37.7, 48.0, 41.0, 44.9, 42.2, 44.3, 39.4, 47.5),
     "ape-en-de": (62.5, 24.5, 67.2, 22.1, 66.9, 21.9, 59.6, 28.7, 70.1, 19.2),
 }
 """BLEU and TER in the paper: do nothing, Transformer, LevT from scratch, zero-shot, fine-tuned."""
