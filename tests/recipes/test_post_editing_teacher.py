@@ -17,6 +17,7 @@ from levt.recipes.reproduce.framework.workplace import Workplace
 from levt.recipes.reproduce.parts.decoding import read_outputs
 from levt.recipes.reproduce.parts.packages import check_packages
 from levt.recipes.reproduce.parts.post_editing_outputs import outputs_step
+from levt.recipes.reproduce.parts.post_editing_pairs import _apart
 from levt.recipes.reproduce.parts.post_editing_systems import Chains
 from levt.recipes.reproduce.parts.post_editing_task import (
     SCRATCH,
@@ -58,6 +59,14 @@ def test_what_a_teacher_writes_takes_the_place_of_the_references(tmp_path: Path)
     assert column(taught["dev"], "target") == column(given["dev"], "target")
     # The Transformer that reads drafts is another matter.
     assert chains.system(task, TRANSFORMER).read["corpus"] == chains.corpus(task).digest
+
+
+def test_words_that_stand_apart_are_left_as_they_are(tmp_path: Path) -> None:
+    texts = {end: tmp_path / f"train.{end}" for end in ("src", "pe")}
+    for path in texts.values():
+        path.write_text('a "b&c" , d.\n', encoding="utf-8")
+    assert _apart(*texts.values(), None, "none") == [('a "b&c" , d.',) * 2]
+    assert _apart(*texts.values(), None) == [('a " b & c " , d .',) * 2]
 
 
 PAIRS = [

@@ -102,6 +102,9 @@ def test_the_model_that_is_fine_tuned_learnt_from_the_four_million_pairs_alone(
     tuned, first = steps["wmt17-ape-en-de.fine-tuned"], steps["wmt17-ape-4m.translation"]
     assert tuned.read["init"] == first.digest
     assert set(steps["wmt17-ape-4m.pairs-corpus"].inputs) == {"pairs"}
+    assert (
+        steps["wmt17-ape-4m.pairs"].config["tokenize"] == "none"
+    )  # as the triples, they come with words apart
     names_of = {path.parent.name for path in steps["wmt17-ape-4m.pairs"].files.values()}
     assert names_of == {"wmt17-ape-4m", "wmt17-ape-en-de"}
     for system in ("transformer", "scratch", "fine-tuned"):
@@ -111,6 +114,12 @@ def test_the_model_that_is_fine_tuned_learnt_from_the_four_million_pairs_alone(
         assert Path("wmt17-ape-500k/train.mt") in {
             path.relative_to(path.parents[1]) for one in chain(more) for path in one.files.values()
         }
+
+
+def test_figure_5_is_of_whole_test_sets(steps: dict[str, Step]) -> None:
+    limited = [step for step in steps.values() if function(step) in ("decode_limited", "write_limited")]
+    assert len(limited) == 3
+    assert all(step.config["most"] > 3_003 for step in limited)
 
 
 def test_post_edits_are_by_algorithm_2_alone(steps: dict[str, Step]) -> None:

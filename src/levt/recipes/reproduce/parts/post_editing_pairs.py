@@ -84,6 +84,8 @@ def _apart(
 
 def _both(row: tuple[str, ...], tokenize: str | None = None) -> tuple[str, str]:
     x, y = row
+    if tokenize == "none":
+        return x, y
     return words_apart(x), words_apart(y if tokenize is None else _tokenizer(tokenize)(y))
 
 

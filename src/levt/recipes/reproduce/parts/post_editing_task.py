@@ -43,8 +43,8 @@ class Language:
     """Whether sources and post-edits of real triples are translation data too, for no other is of their domain."""
     separate: bool = False
     """Whether source and target have vocabularies, and embeddings, of their own."""
-    tokenize: Literal["ja-mecab"] | None = None
-    """How words of the target are found that have no spaces between them."""
+    tokenize: Literal["none", "ja-mecab"] | None = None
+    """How words are set apart; None: by our rules, none: they are already, ja-mecab: those of the target by MeCab."""
     toy: bool = False
 
 
@@ -180,6 +180,7 @@ WMT17_APE = Language(
     vocabulary=40_349,
     dropout=0.3,
     with_real=False,
+    tokenize="none",
 )
 """What the paper's model learns to translate before it post-edits: sources and targets of the 4M artificial triples."""
 
