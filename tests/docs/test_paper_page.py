@@ -174,3 +174,64 @@ def test_a_chain_of_the_paper_begins_with_random_weights() -> None:
     assert chains
     assert all("--no-warm" in one for one in chains)
     assert "--no-warm" in flags(helped("chain", "wmt14-en-de-ar", "wmt14-en-de-levt"))
+
+
+OF_RECIPES = {
+    "wmt16-ro-en": [one for numbers in TABLE_1["ro-en"].values() for one in numbers],
+    "wmt14-en-de": [
+        *(one for numbers in TABLE_1["en-de"].values() for one in numbers),
+        *map(str, SHARING.values()),
+    ],
+    "wat17-en-ja": [one for numbers in TABLE_1["en-ja"].values() for one in numbers],
+    "gigaword": [one for numbers in TABLE_1["summarisation"].values() for one in numbers[0].split(" / ")],
+    "wmt17-ape": [str(one) for one in PUBLISHED["ape-en-de"]],
+}
+"""By the beginning of its name, the numbers of the paper that a recipe may promise."""
+
+
+@pytest.mark.parametrize("task", OF_RECIPES)
+def test_recipes_promise_the_papers_numbers(task: str) -> None:
+    said = {
+        number
+        for name, words in summaries().items()
+        if name.startswith(task)
+        for number in re.findall(r"\d+\.\d+", words)
+    }
+    assert said
+    assert said <= set(OF_RECIPES[task])
+
+
+def test_other_pages_have_the_papers_numbers() -> None:
+    """What pages say in words of their own, by where the code has it."""
+    distilled = {name: f"{score:.2f}" for (name, expert), score in SHARING.items() if expert == "distilled"}
+    real = [f"{bleu} / {ter}" for bleu, ter in zip(*[iter(PUBLISHED["ape-en-de"])] * 2, strict=True)]
+    ours, dae = ROLL_IN["ours"], ROLL_IN["DAE"]
+    en_de, ro_en = TABLE_1["en-de"], TABLE_1["ro-en"]
+    wanted = {
+        "docs/concepts/sharing.md": [
+            rf"`{re.escape(name)}` \| [^|]* \| \**{distilled[name]}" for name in ("all", "plh+tok", "tok+del", "none")
+        ],
+        "docs/concepts/dual-policy.md": [
+            rf"NLL {dae[1]} against {ours[1]}", rf"{dae[0]} BLEU against {ours[0]}"
+        ],
+        "docs/concepts/confirming.md": [rf"{ENDED[0]} % of the sentences", rf"mean\s+of {PAPER_MEAN}"],
+        "docs/guides/distil.md": [
+            rf"{en_de['LevT oracle'][0]} without, {en_de['LevT distilled'][0]} with"
+        ],
+        "docs/post-editing.md": [
+            rf"TER {PUBLISHED['ape-en-de'][1]} .*?makes it {PUBLISHED['ape-en-de'][7]}, "
+            rf"scratch {PUBLISHED['ape-en-de'][5]}, and fine-tuned {PUBLISHED['ape-en-de'][9]}"
+        ],
+        "README.md": [
+            rf"{distilled['all']} \(deletion apart {distilled['plh+tok']}; ",
+            rf"autoregressive, beam 4: {en_de['AR beam 4'][0]}",
+            rf"{ro_en['LevT distilled'][0]} \(autoregressive, beam 4: {ro_en['AR beam 4'][0]}",
+            rf"{real[0]} → {real[4]}, .*\(Transformer: {real[1]}\)",
+            rf"{en_de['LevT distilled'][1]} ms \(V100",
+            rf"{en_de['AR greedy'][1]} / {en_de['AR beam 4'][1]} ms \(V100",
+        ],
+    }  # fmt: skip
+    for page, patterns in wanted.items():
+        text = (ROOT / page).read_text(encoding="utf-8")
+        for pattern in patterns:
+            assert re.search(pattern, text, re.S), pattern
