@@ -16,6 +16,7 @@ from levt.recipes.reproduce.framework.step import Step, chain
 from levt.recipes.reproduce.framework.workplace import Workplace
 from levt.recipes.reproduce.parts.decoding import read_outputs
 from levt.recipes.reproduce.parts.packages import check_packages
+from levt.recipes.reproduce.parts.post_editing_language import Language
 from levt.recipes.reproduce.parts.post_editing_outputs import outputs_step
 from levt.recipes.reproduce.parts.post_editing_pairs import _apart
 from levt.recipes.reproduce.parts.post_editing_systems import Chains
@@ -24,7 +25,6 @@ from levt.recipes.reproduce.parts.post_editing_task import (
     TASKS,
     TRANSFORMER,
     ZERO_SHOT,
-    Language,
     PostEditingTask,
 )
 

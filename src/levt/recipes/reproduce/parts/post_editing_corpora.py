@@ -15,8 +15,9 @@ from levt.recipes.black_boxes.phrase.system import PhraseSystem, PhraseTraining
 from levt.recipes.post_editing_triples import files
 from levt.recipes.reproduce.framework.step import Job, Step
 from levt.recipes.reproduce.parts.distilling import distil_corpus
+from levt.recipes.reproduce.parts.post_editing_language import Language
 from levt.recipes.reproduce.parts.post_editing_pairs import processes
-from levt.recipes.reproduce.parts.post_editing_task import Language, PostEditingTask
+from levt.recipes.reproduce.parts.post_editing_task import PostEditingTask
 from levt.recipes.reproduce.parts.prepare import CORPUS, MAX_LENGTH
 
 SYSTEM = "system"

@@ -14,7 +14,8 @@ from levt.recipes.post_editing_triples import key
 from levt.recipes.post_editing_words import words_apart
 from levt.recipes.reproduce.framework.setting import Setting
 from levt.recipes.reproduce.framework.step import Job, Step
-from levt.recipes.reproduce.parts.post_editing_task import Language, real_tasks
+from levt.recipes.reproduce.parts.post_editing_language import Language
+from levt.recipes.reproduce.parts.post_editing_task import real_tasks
 from levt.recipes.reproduce.parts.toy import sentence, target
 from levt.recipes.synthesis import first_half
 

@@ -19,6 +19,7 @@ from levt.recipes.reproduce.parts.post_editing_corpora import (
     trip_corpus,
     triples_corpus,
 )
+from levt.recipes.reproduce.parts.post_editing_language import Language
 from levt.recipes.reproduce.parts.post_editing_pairs import pairs_step
 from levt.recipes.reproduce.parts.post_editing_task import (
     FINE_TUNED,
@@ -26,7 +27,6 @@ from levt.recipes.reproduce.parts.post_editing_task import (
     TASKS,
     TRANSFORMER,
     ZERO_SHOT,
-    Language,
     PostEditingTask,
     Try,
     real_tasks,
