@@ -72,7 +72,7 @@ def scorer(name: str, tokenize: str | None = None, *, stem: bool = False) -> "Me
         from sacrebleu.metrics.ter import TER
     except ModuleNotFoundError:
         raise MissingExtra("sacrebleu", "eval") from None
-    spaceless = _tokenizer(tokenize) if tokenize in SPACELESS else None
+    spaceless = tokenizer_named(tokenize) if tokenize in SPACELESS else None
     if name == "bleu":
         # Text that is said to be tokenized may look like it; sacrebleu would warn.
         return BLEU(tokenize=tokenize or "13a", force=tokenize == "none")
@@ -87,8 +87,8 @@ def scorer(name: str, tokenize: str | None = None, *, stem: bool = False) -> "Me
     return rouge_scorer(kind, stem=stem, tokenizer=spaceless)
 
 
-def _tokenizer(name: str | None) -> Any:
-    """A tokenizer of sacrebleu."""
+def tokenizer_named(name: str | None) -> Any:
+    """A tokenizer of sacrebleu: from a text to the same with its words apart."""
     from sacrebleu.metrics.bleu import BLEU
 
     try:

@@ -1,5 +1,8 @@
 """The objective of dual-policy learning: three log-likelihoods of what the expert would do (Algorithm 1).
 
+The paper adds up sums over a sentence, L_ins + L_del. Here each of the three is a mean over its own decisions in the
+whole batch, as in the reference implementation: sums would weigh a loss by how many decisions the roll-in left it.
+
 One forward pass of the encoder, one of the decoder over y_ins and y_ins′ together (two where their policies
 have towers of their own), one over y_del, whose tokens are the model's own predictions of the pass before.
 """
@@ -30,9 +33,9 @@ class ObjectiveConfig:
     """How the losses are made and weighed."""
 
     label_smoothing: float = 0.1
-    """Of the token loss."""
+    """Of the token loss: the paper's 0.1."""
     decision_smoothing: float = 0.01
-    """Of the deletion and placeholder losses."""
+    """Of the deletion and placeholder losses, of which the paper says nothing."""
     delete_weight: float = 1.0
     """Of the deletion loss in the sum; each loss is a mean over its own decisions."""
     placeholder_weight: float = 1.0

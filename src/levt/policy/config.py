@@ -190,7 +190,7 @@ class LevTConfig(TransformerConfig):
     token_exit: int | None = None
     """Depth at which the token policy leaves the decoder; None: at the top, as in the paper."""
     max_count: int = 255
-    """K_max: most placeholders in one gap."""
+    """K_max of Eq. (4), which the paper leaves open: most placeholders in one gap."""
 
     def problems(self) -> Iterator[str]:
         """Everything that is wrong with the values."""

@@ -1,4 +1,7 @@
-"""From tokens and positions to states: E_y + P. Token tables belong to the model, which may share them."""
+"""From tokens and positions to states: E_y + P, Eq. (2), l = 0. Token tables belong to the model, which may share them.
+
+E is scaled by √d and P are sinusoids, as in the Transformer whose sizes the paper takes; its P may also be learnt.
+"""
 
 import math
 

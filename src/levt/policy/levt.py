@@ -63,11 +63,11 @@ class LevT(Transformer):
         return states
 
     def delete_logits(self, h: Float[Tensor, "*n d"]) -> Float[Tensor, "*n 2"]:
-        """Scores of keeping (0) and deleting (1) each token: h_i · Aᵀ."""
+        """Scores of keeping (0) and deleting (1) each token: h_i · Aᵀ, Eq. (3), whose 0 and 1 are ours reversed."""
         return F.linear(h, self.delete_head)
 
     def placeholder_logits(self, h: Float[Tensor, "*b n d"]) -> Float[Tensor, "*b g k"]:
-        """Scores of each count in each gap: concat(h_i, h_{i+1}) · Bᵀ; g = n − 1.
+        """Scores of each count in each gap: concat(h_i, h_{i+1}) · Bᵀ, Eq. (4); g = n − 1.
 
         In flat states the gaps between two rows are scored too, and mean nothing.
         """

@@ -29,7 +29,7 @@ class TokenTables(nn.Module):
         return (self.target_tokens if self.source_tokens is None else self.source_tokens).weight
 
     def token_logits(self, h: Float[Tensor, "*p d"]) -> Float[Tensor, "*p v"]:
-        """Scores of each token at the places handed in: h_i · Cᵀ, C being the embedding."""
+        """Scores of each token at the places handed in: h_i · Cᵀ, Eq. (5), C being the embedding."""
         return F.linear(h, (self.target_tokens if self.output is None else self.output).weight)
 
 

@@ -1,15 +1,19 @@
-"""Search over counts compares like with like."""
+"""Search over counts compares like with like; noise is there as long as it is wanted."""
 
 import math
 
 import pytest
+import torch
 
 from levt.edits.script import EditScript
-from levt.recipes.reproduce.parts.searching import best, sureness
+from levt.policy.layout import Padded
+from levt.policy.levt import LevT
+from levt.recipes.reproduce.parts.searching import best, disturbed, sureness
 from levt.refine.loop import Outcome
 from levt.refine.phases import Round
 from levt.refine.record import Rounds
 from levt.refine.request import Request
+from tiny_models import network
 
 
 def outcome(fill: tuple[float, ...], count: float | None = None) -> Outcome:
@@ -42,3 +46,24 @@ def test_nothing_is_never_the_best_of_some() -> None:
     alone = outcome((), count=-0.1)
     assert sureness(alone) == -math.inf
     assert best([alone, empty], sureness) is alone
+
+
+def test_noise_is_in_every_decoder_and_gone_afterwards() -> None:
+    model = network("levt", sharing="none")
+    assert isinstance(model, LevT)
+    x, y = torch.tensor([[1, 300, 301, 2]]), torch.tensor([[1, 302, 303, 304, 2]])
+    layout = Padded.of(y)
+
+    @torch.no_grad()
+    def states() -> torch.Tensor:
+        memory = model.encode(x)
+        return torch.stack([model.hidden(memory, y, layout, policy) for policy in model.towers])
+
+    plain = states()
+    with disturbed(model, 0.1):
+        off = states() - plain
+        assert all(0.05 < one.std() < 0.2 for one in off)
+        assert not torch.equal(states() - plain, off)
+    assert torch.equal(states(), plain)
+    with disturbed(model, 0.0):
+        assert torch.equal(states(), plain)

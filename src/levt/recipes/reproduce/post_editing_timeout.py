@@ -13,6 +13,7 @@ from levt.recipes.post_editing_triples import Triples
 from levt.recipes.reproduce.framework.report import Cell, Report, Section, Table
 from levt.recipes.reproduce.framework.setting import Setting
 from levt.recipes.reproduce.framework.step import Job, Step
+from levt.recipes.reproduce.parts.collaboration import MOST
 from levt.recipes.reproduce.parts.post_editing_systems import Chains
 from levt.recipes.reproduce.parts.post_editing_task import FINE_TUNED, SECONDS, main_task
 from levt.recipes.reproduce.parts.post_editing_texts import HELD_OUT, triples_of
@@ -21,8 +22,6 @@ from levt.recipes.reproduce.parts.tuning import BUDGET
 from levt.recipes.shards import write_whole
 
 LIMITED = "limited.json"
-MOST = 1_000
-"""Sentences of the test sets, at most."""
 TITLE = "Working with an oracle: BLEU and TER against the iteration limit, in translation and post-editing"
 
 
@@ -50,7 +49,7 @@ def limits_step(setting: Setting, texts: Step, model: Step) -> Step:
         run=write_limited,
         inputs={"texts": texts, "model": model},
         parts={"texts": HELD_OUT},
-        config={"limits": limits_of(setting), "most": MOST},
+        config={"limits": limits_of(setting), "most": MOST[setting.scale]},
         seconds=SECONDS[setting.scale] * 12,
         light=True,
     )

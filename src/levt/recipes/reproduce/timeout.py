@@ -20,7 +20,7 @@ def goal(setting: Setting) -> Step:
     made = Made.of("ro-en", setting)
     model = made.model()
     limited = limits_step(
-        made.task, model, made.corpus, made.tuned(model), limits=size(setting.scale).limits,
+        made.task, setting.scale, model, made.corpus, made.tuned(model), limits=size(setting.scale).limits,
         seconds=16 * made.seconds,
     )  # fmt: skip
     return Step(

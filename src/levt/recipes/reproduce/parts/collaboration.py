@@ -6,6 +6,7 @@ from levt.engine.batching import Budget
 from levt.engine.model import Model, load
 from levt.evaluation.metrics import metric
 from levt.recipes.post_editing_help import helped
+from levt.recipes.reproduce.framework.setting import Scale
 from levt.recipes.reproduce.framework.step import Job, Step
 from levt.recipes.reproduce.parts.prepare import CORPUS
 from levt.recipes.reproduce.parts.task import Task
@@ -22,13 +23,13 @@ HELP: dict[str, Help | None] = {
     "oracle deletion": "delete",
     "oracle deletion and placeholders": "delete+placeholder",
 }
-MOST = 1_000
-"""Sentences of the test set that are decoded, at most."""
+MOST: dict[Scale, int] = {"toy": 1_000, "quick": 1_000, "paper": 10_000}
+"""Sentences of the test set that are decoded, at most; the paper's are all."""
 BUDGET = Budget(rows=128, tokens=8_192)
 
 
 def limits_step(
-    task: Task, model: Step, corpus: Step, tuned: Step, *, limits: Sequence[int], seconds: float
+    task: Task, scale: Scale, model: Step, corpus: Step, tuned: Step, *, limits: Sequence[int], seconds: float
 ) -> Step:
     """Decode the test set under every limit with every kind of help."""
     return Step(
@@ -36,7 +37,7 @@ def limits_step(
         run=decode_limited,
         version=2,
         inputs={"model": model, "corpus": corpus, "tuned": tuned},
-        config={"limits": list(limits), "most": MOST, "metric": "bleu", "tokenize": task.tokenize},
+        config={"limits": list(limits), "most": MOST[scale], "metric": "bleu", "tokenize": task.tokenize},
         seconds=seconds,
         light=True,
     )

@@ -26,7 +26,7 @@ BATCH, SHARD = 128, 4_096
 
 
 def distil_step(task: Task, setting: Setting, corpus: Step, teacher: Step) -> Step:
-    """Distil a corpus with the beam search of a teacher, 4 hypotheses, as the paper does."""
+    """Distil a corpus with the beam search of a teacher: 4 hypotheses, as the paper's baseline has."""
     count = {"toy": 100, "quick": SENTENCES[task.name], "paper": 2_000_000}[setting.scale]
     return Step(
         label=f"{task.name}.distilled",

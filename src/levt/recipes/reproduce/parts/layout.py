@@ -7,8 +7,9 @@ QUICK = (
 )
 PAPER = (
     "--data is a folder with wmt16-ro-en, wmt14-en-de, wat17-en-ja and gigaword, each with train, dev and test "
-    "(.ro .en, .en .de, .en .ja, .article .title), for post-editing also wmt17-ape-en-de (train, dev and test, .src "
-    ".mt .pe), wmt17-ape-500k (train) and ape-keystrokes-en-de; docs/results/reproduce.md says what they are"
+    "(.ro .en, .en .de, .en .ja, .article .title), for iterations-by-length also monolingual/en.txt, for post-editing "
+    "wmt17-ape-en-de (train, dev and test, .src .mt .pe), wmt17-ape-500k (train), wmt17-ape-4m (train, .src .pe) and "
+    "ape-keystrokes-en-de; docs/concepts/paper.md says what they are"
 )
 LAYOUT = {"toy": None, "quick": QUICK, "paper": PAPER}
 """What to say where a file is missing."""

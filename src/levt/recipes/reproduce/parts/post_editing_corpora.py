@@ -4,19 +4,21 @@
 can be used, and trained further, on them.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from levt.data.aligned import aligned
 from levt.data.preparation import Preparation
-from levt.data.prepare import TOKENIZER, prepare
+from levt.data.prepare import load_tokenizers, prepare
 from levt.data.read import Corpus, corpora
 from levt.recipes.black_boxes.phrase.system import PhraseSystem, PhraseTraining
 from levt.recipes.post_editing_triples import files
 from levt.recipes.reproduce.framework.step import Job, Step
+from levt.recipes.reproduce.parts.distilling import distil_corpus
+from levt.recipes.reproduce.parts.post_editing_language import Language
 from levt.recipes.reproduce.parts.post_editing_pairs import processes
-from levt.recipes.reproduce.parts.post_editing_task import Language, PostEditingTask
+from levt.recipes.reproduce.parts.post_editing_task import PostEditingTask
 from levt.recipes.reproduce.parts.prepare import CORPUS, MAX_LENGTH
-from levt.text.tokenizer import Tokenizer
 
 SYSTEM = "system"
 LARGE = 4 << 20
@@ -30,7 +32,7 @@ def pairs_corpus(language: Language, pairs: Step, real: list[Step]) -> Step:
         label=f"{language.name}.pairs-corpus",
         run=prepare_pairs,
         inputs=inputs,
-        config={"vocabulary": language.vocabulary},
+        config={"vocabulary": language.vocabulary} | ({"separate": True} if language.separate else {}),
         seconds=1.0 if language.toy else 40.0,
         light=True,
     )
@@ -46,7 +48,12 @@ def prepare_pairs(job: Job) -> None:
         if name.startswith("real."):
             source, _, target = files(folder, "train")
             splits["train"] += corpora([source, target])
-    settings = Preparation(vocabulary=job.config["vocabulary"], max_length=MAX_LENGTH, drop_overlap=True)
+    settings = Preparation(
+        vocabulary=job.config["vocabulary"],
+        separate=job.config.get("separate", False),
+        max_length=MAX_LENGTH,
+        drop_overlap=True,
+    )
     prepare(
         job.out / CORPUS, splits, settings, processes=processes_for(splits["train"]),
         progress=lambda stage, done, total: job.tell(stage),
@@ -77,12 +84,18 @@ def prepare_half(job: Job) -> None:
         split: corpora([pairs / f"{part}.src", pairs / f"{part}.tgt"])
         for split, part in (("train", "first"), ("dev", "dev"))
     }
-    tokenizer = Tokenizer.load(job.inputs["vocabulary"] / CORPUS / TOKENIZER)
+    prepare_like(job, splits, Preparation(max_length=MAX_LENGTH))
+
+
+def prepare_like(job: Job, splits: Mapping[str, list[Corpus]], settings: Preparation) -> None:
+    """Write ``corpus`` with the vocabulary of another, or with both of its vocabularies."""
+    source, target = load_tokenizers(job.inputs["vocabulary"] / CORPUS)
     prepare(
         job.out / CORPUS,
         splits,
-        Preparation(max_length=MAX_LENGTH),
-        tokenizer=tokenizer,
+        settings,
+        tokenizer=target,
+        source_tokenizer=None if source is target else source,
         processes=processes_for(splits["train"]),
     )
 
@@ -103,9 +116,19 @@ def prepare_triples(job: Job) -> None:
     splits = {
         split: corpora(files(job.inputs["triples"], split), draft=True) for split in ("train", "dev", "test")
     }
-    tokenizer = Tokenizer.load(job.inputs["vocabulary"] / CORPUS / TOKENIZER)
-    settings = Preparation(max_length=MAX_LENGTH, drop_overlap=True)
-    prepare(job.out / CORPUS, splits, settings, tokenizer=tokenizer, processes=processes_for(splits["train"]))
+    prepare_like(job, splits, Preparation(max_length=MAX_LENGTH, drop_overlap=True))
+
+
+def taught_corpus(language: Language, corpus: Step, teacher: Step) -> Step:
+    """A corpus of pairs or triples with the targets that a teacher writes for its sources (Table 3, underlined)."""
+    return Step(
+        label=f"{corpus.label}.distilled",
+        run=distil_corpus,
+        inputs={"corpus": corpus, "teacher": teacher},
+        config={"beam": 4},
+        seconds=1.0 if language.toy else 1_000.0,
+        resumes=True,
+    )
 
 
 def phrase_step(language: Language, pairs: Step, *, back: bool = False) -> Step:

@@ -27,9 +27,10 @@ BEAM = 4
 
 
 def outputs_step(
-    label: str, model: Step, triples: Step, *, dial: bool, dev_limit: int, samples: int, seconds: float
-) -> Step:
-    """Edit the test set of some triples."""
+    label: str, model: Step, triples: Step, *, dial: bool, dev_limit: int, samples: int, seconds: float,
+    plain: bool = False,
+) -> Step:  # fmt: skip
+    """Edit the test set of some triples; ``plain``: a LevT by Algorithm 2 alone, which reads nothing again."""
     config = {
         "dial": dial,
         "dev_limit": dev_limit,
@@ -38,6 +39,8 @@ def outputs_step(
         "penalties": list(PENALTIES),
         "level": 0.05,
     }
+    if plain:
+        config["reread"] = False
     return Step(
         label=label,
         run=post_edit,
@@ -54,7 +57,8 @@ def post_edit(job: Job) -> None:
     """Write ``outputs.json``."""
     test = triples_of(job.inputs["triples"], "test")
     model = load(job.inputs["model"] / MODEL, engine="torch", budget=BUDGET)
-    results = refined(model, test)
+    how = {name: job.config[name] for name in ("reread",) if name in job.config}
+    results = refined(model, test, **how)
     known: dict[str, Any] = {
         "texts": [result.text for result in results],
         "iterations": sum(result.iterations for result in results) / len(results),
@@ -64,9 +68,9 @@ def post_edit(job: Job) -> None:
     if job.config["dial"]:
         dev = triples_of(job.inputs["triples"], "dev", job.config["dev_limit"])
         settings = {name: job.config[name] for name in ("values", "penalties", "level", "samples")}
-        found = calibrate_model(model, dev, progress=job.tell, **settings)
+        found = calibrate_model(model, dev, progress=job.tell, **settings, **how)
         known["calibration"] = asdict(found)
-        known["dialled"] = dialled(model, test, found)
+        known["dialled"] = dialled(model, test, found, **how)
     write_whole(job.out / OUTPUTS, known)
 
 
@@ -77,9 +81,9 @@ def refined(model: Model, triples: Triples, **settings: Any) -> list[Result]:
     return model.refine(triples.sources, draft=triples.drafts, **settings)
 
 
-def dialled(model: Model, triples: Triples, found: Calibration) -> list[str]:
+def dialled(model: Model, triples: Triples, found: Calibration, **how: Any) -> list[str]:
     """The texts with a calibrated dial; where nothing is to be edited, the drafts as they are."""
     if found.min_edit == LEAVE_ALONE:
         return triples.drafts
-    settings = {"min_edit": found.min_edit, "empty_gap_penalty": found.empty_gap_penalty}
+    settings = {"min_edit": found.min_edit, "empty_gap_penalty": found.empty_gap_penalty, **how}
     return [result.text for result in refined(model, triples, **settings)]

@@ -4,14 +4,18 @@ import multiprocessing
 import os
 import random
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 from levt.data.aligned import aligned
+from levt.evaluation.scorers import tokenizer_named
 from levt.recipes.post_editing_triples import key
 from levt.recipes.post_editing_words import words_apart
 from levt.recipes.reproduce.framework.setting import Setting
 from levt.recipes.reproduce.framework.step import Job, Step
-from levt.recipes.reproduce.parts.post_editing_task import Language, real_tasks
+from levt.recipes.reproduce.parts.post_editing_language import Language
+from levt.recipes.reproduce.parts.post_editing_task import real_tasks
 from levt.recipes.reproduce.parts.toy import sentence, target
 from levt.recipes.synthesis import first_half
 
@@ -31,26 +35,34 @@ def pairs_step(language: Language, setting: Setting) -> Step:
     for task in real_tasks(language, setting.scale):
         for split in ("dev", "test"):
             inputs[f"held.{task.name}.{split}"] = setting.data / task.triples / f"{split}.src"
+    config: dict[str, Any] = {"sets": len(language.train), "limit": language.limit}
+    if language.tokenize is not None:
+        config["tokenize"] = language.tokenize
     return Step(
-        label=f"{language.name}.pairs", run=write_pairs, inputs=inputs,
-        config={"sets": len(language.train), "limit": language.limit}, seconds=20.0, light=True,
-    )  # fmt: skip
+        label=f"{language.name}.pairs",
+        run=write_pairs,
+        inputs=inputs,
+        config=config,
+        seconds=20.0,
+        light=True,
+    )
 
 
 def write_pairs(job: Job) -> None:
     """Write SPLIT.src and SPLIT.tgt for every part."""
-    held = set()
+    held, tokenize = set(), job.config.get("tokenize")
     for name, path in job.inputs.items():
         if name.startswith("held."):
             held |= {key(text) for (text,) in aligned(path)}
     found: dict[str, list[tuple[str, str]]] = {}
     for split in ("dev", "test"):
-        found[split] = _apart(job.inputs[f"{split}.0"], job.inputs[f"{split}.1"], None)
+        found[split] = _apart(job.inputs[f"{split}.0"], job.inputs[f"{split}.1"], None, tokenize)
         held |= {key(source) for source, _ in found[split]}
     found |= {"train": [], "first": [], "second": []}
     for i in range(job.config["sets"]):
         job.tell(f"set {i + 1} of {job.config['sets']}")
-        pairs = _apart(job.inputs[f"train.{i}.0"], job.inputs[f"train.{i}.1"], job.config["limit"])
+        left, right = (job.inputs[f"train.{i}.{side}"] for side in (0, 1))
+        pairs = _apart(left, right, job.config["limit"], tokenize)
         pairs = [pair for pair in pairs if key(pair[0]) not in held and all(pair)]
         found["train"] += pairs
         if i == 0:
@@ -59,18 +71,26 @@ def write_pairs(job: Job) -> None:
     _write_parts(job.out, found)
 
 
-def _apart(source: Path, target: Path, limit: int | None) -> list[tuple[str, str]]:
+def _apart(
+    source: Path, target: Path, limit: int | None, tokenize: str | None = None
+) -> list[tuple[str, str]]:
     rows = list(aligned(source, target))[:limit]  # all are read: files of different lengths are refused
     count = processes() if len(rows) > MANY else 1
+    both = partial(_both, tokenize=tokenize)
     if count == 1:
-        return [_both(row) for row in rows]
+        return [both(row) for row in rows]
     with ProcessPoolExecutor(count, multiprocessing.get_context("spawn")) as pool:
-        return list(pool.map(_both, rows, chunksize=MANY // 4))
+        return list(pool.map(both, rows, chunksize=MANY // 4))
 
 
-def _both(row: tuple[str, ...]) -> tuple[str, str]:
+def _both(row: tuple[str, ...], tokenize: str | None = None) -> tuple[str, str]:
     x, y = row
-    return words_apart(x), words_apart(y)
+    if tokenize == "none":
+        return x, y
+    return words_apart(x), words_apart(y if tokenize is None else _tokenizer(tokenize)(y))
+
+
+_tokenizer = cache(tokenizer_named)
 
 
 def processes() -> int:

@@ -15,9 +15,11 @@ from levt.recipes.reproduce.parts.post_editing_corpora import (
     half_corpus,
     pairs_corpus,
     phrase_step,
+    taught_corpus,
     trip_corpus,
     triples_corpus,
 )
+from levt.recipes.reproduce.parts.post_editing_language import Language
 from levt.recipes.reproduce.parts.post_editing_pairs import pairs_step
 from levt.recipes.reproduce.parts.post_editing_task import (
     FINE_TUNED,
@@ -25,7 +27,6 @@ from levt.recipes.reproduce.parts.post_editing_task import (
     TASKS,
     TRANSFORMER,
     ZERO_SHOT,
-    Language,
     PostEditingTask,
     Try,
     real_tasks,
@@ -52,14 +53,27 @@ class Chains:
 
     def vocabulary(self, language: Language) -> Step:
         """The corpus of pairs, with the vocabulary of the language."""
-        real = [real_step(task, self.setting) for task in real_tasks(language, self.setting.scale)]
-        return pairs_corpus(language, self.pairs(language), real)
+        tasks = real_tasks(language, self.setting.scale) if language.with_real else []
+        return pairs_corpus(language, self.pairs(language), [real_step(task, self.setting) for task in tasks])
+
+    def teacher(self, language: Language) -> Step:
+        """The Transformer whose texts the LevT of the language learn, where they learn from one; of the first seed."""
+        return system_step(
+            f"{language.name}.teacher", self.setting, self.vocabulary(language), "autoregressive", "translation",
+            dropout=language.dropout, metric="bleu", separate=language.separate,
+        )  # fmt: skip
+
+    def taught(self, language: Language, corpus: Step) -> Step:
+        """A corpus of the language with the targets that LevT learns from: its own, or those of the teacher."""
+        if language.expert == "oracle":
+            return corpus
+        return taught_corpus(language, corpus, self.teacher(language))
 
     def translation(self, language: Language, seed: int = 1) -> Step:
         """The LevT that translates the language."""
         return system_step(
-            f"{language.name}.translation", self.setting, self.vocabulary(language), "levt", "translation",
-            dropout=0.1, seed=seed, metric="bleu",
+            f"{language.name}.translation", self.setting, self.taught(language, self.vocabulary(language)), "levt",
+            "translation", dropout=language.dropout, seed=seed, metric="bleu", separate=language.separate,
         )  # fmt: skip
 
     def box(self, task: PostEditingTask) -> Step | str:
@@ -77,6 +91,7 @@ class Chains:
                 "box",
                 dropout=0.1,
                 metric="bleu",
+                separate=language.separate,
             )
         return task.black_box
 
@@ -138,11 +153,13 @@ class Chains:
         return chosen_step(f"{task.name}.{name.lower()}{suffix}", tried)
 
     def trained(self, task: PostEditingTask, name: str, way: Try, seed: int) -> Step:
-        """A system that was trained in some way."""
+        """A system that was trained in some way; the Transformer learns from references, whoever teaches LevT."""
+        corpus, language = self.corpus(task), task.language
         return system_step(
-            f"{task.name}.{name.lower()}", self.setting, self.corpus(task),
+            f"{task.name}.{name.lower()}", self.setting,
+            corpus if name == TRANSFORMER else self.taught(language, corpus),
             "post-editing" if name == TRANSFORMER else "levt",
             "fine-tuned" if name == FINE_TUNED else "real" if task.real else "synthetic",
             dropout=task.dropout, seed=seed, way=way, more=self.mixed_in(task, way), times=task.times,
-            init=self.translation(task.language, seed) if name == FINE_TUNED else None,
+            init=self.translation(language, seed) if name == FINE_TUNED else None, separate=language.separate,
         )  # fmt: skip

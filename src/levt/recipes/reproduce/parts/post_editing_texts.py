@@ -15,8 +15,9 @@ from levt.recipes.post_editing_words import words_apart
 from levt.recipes.redrafting import redrafted
 from levt.recipes.reproduce.framework.setting import Setting
 from levt.recipes.reproduce.framework.step import Job, Step
+from levt.recipes.reproduce.parts.post_editing_language import Language
 from levt.recipes.reproduce.parts.post_editing_pairs import MANY, processes, write_lines
-from levt.recipes.reproduce.parts.post_editing_task import Language, PostEditingTask, triple_files
+from levt.recipes.reproduce.parts.post_editing_task import PostEditingTask, triple_files
 from levt.recipes.reproduce.parts.toy import WORDS, sentence, target
 from levt.recipes.synthesis import Synthesis, write_drafts
 

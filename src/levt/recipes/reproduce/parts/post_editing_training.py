@@ -20,6 +20,7 @@ from levt.recipes.reproduce.parts.prepare import CORPUS
 from levt.recipes.reproduce.parts.sizes import size
 from levt.recipes.reproduce.parts.training import LOG, MODEL, RUN, network, seconds_of, train_to_end
 from levt.recipes.shards import write_whole
+from levt.refine.options import Options
 from levt.training.config import TrainingConfig
 
 FEW: dict[str, Any] = {"max_steps": 4, "validate_every": 4, "save_every": 4}
@@ -48,6 +49,7 @@ CHOSEN = "chosen.json"
 def system_step(
     label: str, setting: Setting, corpus: Step, kind: str, length: str, *, dropout: float, seed: int = 1,
     metric: str = "ter", way: Try | None = None, more: Sequence[Step] = (), times: int = 1, init: Step | None = None,
+    separate: bool = False,
 ) -> Step:  # fmt: skip
     """Train a kind of model on a corpus, mixed with others, from random weights or those of a step."""
     chosen, way = size(setting.scale), way or Try()
@@ -62,7 +64,8 @@ def system_step(
         training |= ONE_KERNEL
     config: dict[str, Any] = {
         "kind": kind,
-        "model": _fields(chosen.network(kind), kind, dropout),
+        "model": _fields(chosen.network(kind), kind, dropout)
+        | ({"joint_embeddings": False} if separate else {}),
         "training": training,
         "roll_in": {"alpha": way.alpha, "beta": way.beta} if kind == "levt" else {},
         "own_deletions": way.own_deletions if kind == "levt" else 0.0,
@@ -71,6 +74,8 @@ def system_step(
         "times": times if more else 1,
         "seed": seed,
     }
+    if setting.scale == "paper":
+        config["reread"] = False
     inputs: dict[str, Step | None] = {"corpus": corpus, "init": init}
     inputs |= {f"more.{i}": step for i, step in enumerate(more)}
     weight = 1.4 if config["own_deletions"] else 1.0
@@ -112,6 +117,7 @@ def experiment_of(job: Job) -> Experiment:
         metric=config["metric"],
         # Words are apart already, so BLEU counts them as they stand; TER does so anyway.
         tokenize="none" if config["metric"] == "bleu" else None,
+        options=Options(reread=config.get("reread", True)),
         beam=1,
         dev_limit=config["dev_limit"],
         init=inputs["init"] / MODEL if "init" in inputs else None,

@@ -177,7 +177,7 @@ PAPER = (
         train=(("wmt16-ro-en/train.ro", "wmt16-ro-en/train.en"),),
         dev=("wmt16-ro-en/dev.ro", "wmt16-ro-en/dev.en"),
         tests={"newstest2016": ("wmt16-ro-en/test.ro", "wmt16-ro-en/test.en")},
-        vocabulary=40_000,
+        vocabulary=34_983,
     ),
     Task(
         name="en-de",
@@ -185,7 +185,7 @@ PAPER = (
         train=(("wmt14-en-de/train.en", "wmt14-en-de/train.de"),),
         dev=("wmt14-en-de/dev.en", "wmt14-en-de/dev.de"),
         tests={"newstest2014": ("wmt14-en-de/test.en", "wmt14-en-de/test.de")},
-        vocabulary=32_000,
+        vocabulary=37_009,
     ),
     Task(
         name="en-ja",
@@ -193,7 +193,7 @@ PAPER = (
         train=(("wat17-en-ja/train.en", "wat17-en-ja/train.ja"),),
         dev=("wat17-en-ja/dev.en", "wat17-en-ja/dev.ja"),
         tests={"wat17": ("wat17-en-ja/test.en", "wat17-en-ja/test.ja")},
-        vocabulary=16_384,
+        vocabulary=17_952,
         separate=True,
         tokenize="ja-mecab",
     ),
@@ -203,7 +203,7 @@ PAPER = (
         train=(("gigaword/train.article", "gigaword/train.title"),),
         dev=("gigaword/dev.article", "gigaword/dev.title"),
         tests={"gigaword": ("gigaword/test.article", "gigaword/test.title")},
-        vocabulary=32_000,
+        vocabulary=30_004,
         measured_by="rouge",
     ),
 )

@@ -22,6 +22,7 @@ from levt.recipes.reproduce.parts.task import Task
 from levt.recipes.shards import write_whole
 from levt.recipes.sizes import OPEN
 from levt.recipes.teaching import TEACHING
+from levt.refine.options import Options
 from levt.training.config import TrainingConfig
 
 MODEL, LOG, RUN = "model", "log.jsonl", "run"
@@ -46,6 +47,8 @@ def train_step(
         "dev_limit": chosen.dev_limit,
         "seed": seed,
     }
+    if setting.scale == "paper":
+        config["reread"] = False
     name = f"{task.name}.{label}" + (f".seed{seed}" if seed != 1 else "")
     return Step(
         label=name, run=train, inputs={"corpus": corpus} | ({} if init is None else {"init": init}), config=config,
@@ -104,6 +107,7 @@ def experiment_of(job: Job) -> Experiment:
         training=TrainingConfig(**config["training"], seed=config["seed"]),
         metric=config["metric"],
         tokenize=config["tokenize"],
+        options=Options(reread=config.get("reread", True)),
         dev_limit=config["dev_limit"],
         init=job.inputs["init"] / MODEL if "init" in job.inputs else None,
         name=job.label,
