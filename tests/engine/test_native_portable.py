@@ -1,0 +1,59 @@
+"""Our own compiled passes on processors that have less than this one: the same scores, by the plain loops of C."""
+
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_native_engine import SIZE, compare, policy_of, wide
+
+from levt.engine import native_library
+from levt.engine.native_policy import NativePolicy
+from tiny_models import network
+
+pytestmark = pytest.mark.skipif(not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="no C compiler")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where it is kept: compiled once for all tests here."""
+    return tmp_path_factory.mktemp("native")
+
+
+@pytest.fixture
+def plain(built: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The library as it is compiled for any processor of this kind, without what only newer ones have."""
+    fewer = [flag for flag in native_library.FLAGS if not flag.startswith("-m")]
+    monkeypatch.setattr(native_library, "FLAGS", fewer)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(built))
+    native_library.library.cache_clear()
+    yield
+    native_library.library.cache_clear()
+
+
+@pytest.mark.usefixtures("plain")
+@pytest.mark.parametrize("seed", range(3))
+def test_scores_are_those_of_the_network(seed: int) -> None:
+    rng = random.Random(seed)
+    rows = [tuple(rng.randrange(5, SIZE) for _ in range(n)) for n in (0, 1, 7, 16, 33, 20)]
+    pairs = list(zip(rows, reversed(rows), strict=True))
+    activation = ("relu", "gelu", "silu")[seed]
+    compare(network("levt", seed, hidden=30, activation=activation), pairs, threads=1)  # type: ignore[arg-type]
+    compare(wide(seed, activation=activation), pairs, threads=2)
+
+
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+def test_bytes_are_those_of_newer_processors(activation: str, request: pytest.FixtureRequest) -> None:
+    net, rng = wide(5, activation=activation), random.Random(0)
+    rows = [[1, *(rng.randrange(5, SIZE) for _ in range(n)), 2] for n in (8, 21, 0)]
+    here = states(policy_of(net, "int8"), rows)
+    request.getfixturevalue("plain")
+    there = states(policy_of(net, "int8"), rows)
+    # Sums of floats have another order, which may round a number to the next byte.
+    assert np.linalg.norm(here - there) < 0.01 * np.linalg.norm(here)
+
+
+def states(policy: NativePolicy, rows: list[list[int]]) -> np.ndarray:
+    return policy.states(policy.packed.encode(rows), rows, "token")
