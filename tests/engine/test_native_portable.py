@@ -11,6 +11,7 @@ from test_native_engine import SIZE, compare, policy_of, wide
 
 from levt.engine import native_library
 from levt.engine.native_policy import NativePolicy
+from levt.engine.onnx_linear import quantised
 from tiny_models import network
 
 pytestmark = pytest.mark.skipif(not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="no C compiler")
@@ -53,6 +54,29 @@ def test_bytes_are_those_of_newer_processors(activation: str, request: pytest.Fi
     there = states(policy_of(net, "int8"), rows)
     # Sums of floats have another order, which may round a number to the next byte.
     assert np.linalg.norm(here - there) < 0.01 * np.linalg.norm(here)
+
+
+@pytest.mark.parametrize("fixture", ["plain", None])
+def test_a_product_of_bytes_is_that_of_whole_numbers(
+    fixture: str | None, request: pytest.FixtureRequest
+) -> None:
+    if fixture is not None:
+        request.getfixturevalue(fixture)
+    net = wide(3, width=70, heads=2, hidden=66)  # neither whole panels nor whole words
+    packed, tower = policy_of(net, "int8").packed, net.towers["token"]
+    for rows in (1, 5, 6, 7, 13):
+        x = np.random.default_rng(rows).standard_normal((rows, 70)).astype(np.float32)
+        x[0] *= rows % 2  # a row of zeros has no scale
+        found = packed._mapped(packed.memory[tower.name], tower.depth, x)
+        most = np.abs(x).max(1, keepdims=True)
+        by = np.divide(np.float32(127), most, out=np.zeros_like(most), where=most > 0)
+        for layer, (weight, bias) in enumerate(
+            zip(tower.memory.weight.chunk(tower.depth), tower.memory.bias.chunk(tower.depth), strict=True)
+        ):
+            whole, scales = quantised(weight.detach().numpy())
+            sums = np.rint(x * by) @ whole.T.astype(np.float64)
+            wanted = most / 127 * scales * sums + bias.detach().numpy()
+            np.testing.assert_allclose(found[layer], wanted, rtol=1e-5, atol=1e-6)
 
 
 def states(policy: NativePolicy, rows: list[list[int]]) -> np.ndarray:
