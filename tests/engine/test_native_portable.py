@@ -7,11 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from test_native_engine import SIZE, compare, policy_of, wide
 
+from levt.edits.state import State
 from levt.engine import native_library
 from levt.engine.native_policy import NativePolicy
 from levt.engine.onnx_linear import quantised
+from levt.policy.layout import Padded
 from tiny_models import network
 
 pytestmark = pytest.mark.skipif(not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="no C compiler")
@@ -43,6 +46,21 @@ def test_scores_are_those_of_the_network(seed: int) -> None:
     activation = ("relu", "gelu", "silu")[seed]
     compare(network("levt", seed, hidden=30, activation=activation), pairs, threads=1)  # type: ignore[arg-type]
     compare(wide(seed, activation=activation), pairs, threads=2)
+
+
+def test_scores_far_apart_overflow_nowhere() -> None:
+    """Attention to a single place: the exponential of any but the largest score would be too much for a float."""
+    net = wide(2)
+    with torch.no_grad():
+        for block in (*net.encoder.blocks, *net.towers["token"].blocks):
+            block.self_attention.qkv.weight[: net.config.width] *= 60
+    rows = [tuple(range(5, 30)), tuple(range(30, 8, -1))]
+    memory, x = net.encode(y := State.of(rows).y), net.embed_target(y, Padded.of(y))
+    q, k, _ = net.towers["token"].blocks[0].self_attention.project(x, Padded.of(y))
+    scores = torch.einsum("bnhe,bmhe->bhnm", q, k) / 8
+    assert (scores.amax(-1) - scores[..., 0]).max() > 100
+    assert memory.states.isfinite().all()
+    compare(net, list(zip(rows, rows[::-1], strict=True)), threads=1)
 
 
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
