@@ -48,6 +48,15 @@ def test_scores_are_those_of_the_network(seed: int) -> None:
     compare(wide(seed, activation=activation), pairs, threads=2)
 
 
+@pytest.mark.parametrize("shape", [{"hidden": 320}, {"heads": 1}, {"width": 192}], ids=str)
+def test_what_cannot_be_shared_alike_is_done_by_one(shape: dict[str, int]) -> None:
+    """Half of the columns would begin inside a panel, half of the heads would be none."""
+    net = wide(1, **shape)
+    # A team may pay or not, from pass to pass: both ways are tried within a few.
+    for n in range(20):
+        compare(net, [((7, 8, 9), tuple(range(5, 6 + n)))], threads=2)
+
+
 def test_scores_far_apart_overflow_nowhere() -> None:
     """Attention to a single place: the exponential of any but the largest score would be too much for a float."""
     net = wide(2)
