@@ -15,6 +15,7 @@ from levt.engine import native_library
 from levt.engine.native_policy import NativePolicy
 from levt.engine.onnx_linear import quantised
 from levt.policy.layout import Padded
+from levt.text.specials import SPECIALS
 from tiny_models import network
 
 pytestmark = pytest.mark.skipif(not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="no C compiler")
@@ -55,6 +56,16 @@ def test_what_cannot_be_shared_alike_is_done_by_one(shape: dict[str, int]) -> No
     # A team may pay or not, from pass to pass: both ways are tried within a few.
     for n in range(20):
         compare(net, [((7, 8, 9), tuple(range(5, 6 + n)))], threads=2)
+
+
+def test_a_symbol_is_not_written_where_it_is_as_likely_as_the_best() -> None:
+    net = wide(1)
+    with torch.no_grad():
+        net.target_tokens.weight.copy_(net.target_tokens.weight[:1].expand(SIZE, -1))
+    h = np.random.default_rng(0).standard_normal((7, 128)).astype(np.float32)
+    tokens, logp = policy_of(net).packed.best_tokens(h)
+    assert tokens == [len(SPECIALS)] * 7
+    assert logp == pytest.approx([-np.log(SIZE - 1)] * 7, abs=1e-4)
 
 
 def test_scores_far_apart_overflow_nowhere() -> None:
