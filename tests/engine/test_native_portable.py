@@ -1,7 +1,10 @@
 """Our own compiled passes on processors that have less than this one: the same scores, by the plain loops of C."""
 
+import os
 import random
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -115,6 +118,36 @@ def test_a_product_of_bytes_is_that_of_whole_numbers(
             sums = np.rint(x * by) @ whole.T.astype(np.float64)
             wanted = most / 127 * scales * sums + bias.detach().numpy()
             np.testing.assert_allclose(found[layer], wanted, rtol=1e-5, atol=1e-6)
+
+
+FORK = """
+import os
+import signal
+
+import numpy as np
+from test_native_engine import policy_of, wide
+
+packed = policy_of(wide(1), threads=4).packed
+rows = [[1, *range(5, 9 + i), 2] for i in range(8)]
+expected = packed.encode(rows)
+child = os.fork()
+if child == 0:
+    signal.alarm(30)
+    for _ in range(3):
+        for one, other in zip(packed.encode(rows), expected, strict=True):
+            assert all(np.array_equal(one.kv[name], other.kv[name]) for name in one.kv)
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0, "the child waits for threads that it has not"
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_forked_process_has_a_crew_of_its_own() -> None:
+    here = Path(__file__).parent
+    path = os.pathsep.join(filter(None, (str(here), str(here.parent), os.environ.get("PYTHONPATH"))))
+    env = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, "-c", FORK], capture_output=True, text=True, env=env, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def states(policy: NativePolicy, rows: list[list[int]]) -> np.ndarray:
