@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import combinations, product
+from random import Random
 
 import hypothesis.strategies as st
 import pytest
@@ -110,6 +111,28 @@ def test_back_ends_agree_at_the_edges_of_machine_words(how: Align, length: int) 
     y[0], target[0] = 5, 5
     expected = [align_reference(a, b) for a, b in zip(y.tolist(), target.tolist(), strict=True)]
     assert how(y, target).tolist() == expected
+
+
+@pytest.mark.parametrize("how", BACK_ENDS)
+@settings(deadline=None, max_examples=25)
+@given(places=st.sets(st.integers(0, 255), min_size=2, max_size=9), random=st.randoms(use_true_random=False))
+def test_back_ends_agree_where_whole_machine_words_have_nothing_in_common(
+    how: Align, places: set[int], random: Random
+) -> None:
+    target = [5] * 256
+    shared = {place: 6 + i for i, place in enumerate(sorted(places))}
+    for place, token in shared.items():
+        target[place] = token
+    state = list(shared.values())
+    random.shuffle(state)
+    assert how(torch.tensor([state]), torch.tensor([target])).tolist() == [align_reference(state, target)]
+
+
+@pytest.mark.parametrize("how", [align_bits, align_torch])
+@pytest.mark.parametrize(("b", "n", "t"), [(0, 3, 4), (2, 0, 4), (2, 3, 0)])
+def test_where_there_is_nothing_nothing_is_kept(how: Align, b: int, n: int, t: int) -> None:
+    y, target = torch.full((b, n), 5), torch.full((b, t), 5)
+    assert torch.equal(how(y, target), torch.full((b, n), -1))
 
 
 @settings(deadline=None, max_examples=50)

@@ -76,6 +76,11 @@ def test_insert_opens_counts_and_never_exceeds_the_width(
     assert (real <= counts.clamp(min=0)).all()
 
 
+def test_where_there_is_no_room_nothing_opens() -> None:
+    state = State.of([[5, 6, 7], []])
+    assert fit(state, torch.ones_like(state.y[:, 1:]), 3).tolist() == [[0, 0, 0, 0], [1, 0, 0, 0]]
+
+
 def test_nothing_comes_between_glued_tokens() -> None:
     state = State.of([[5, 6, 7]], locked=[[True, True, False]], glued=[[False, True, False]])
     grown = insert(state, torch.full((1, 4), 1), 9)

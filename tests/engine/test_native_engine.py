@@ -279,6 +279,8 @@ first = threads() - before
 found = team.encode(rows)
 print(first, threads() - before)
 same(found, alone.encode(rows))
+for _ in range(20):  # by two again: the other members stay out of it
+    same(team.encode(rows[:1]), alone.encode(rows[:1]))
 net = wide(2, width=640, heads=5, hidden=640)
 same(policy_of(net, threads=5).packed.encode(rows[:1]), policy_of(net, threads=1).packed.encode(rows[:1]))
 long = [[1, *[7] * 1000, 2]]
@@ -289,6 +291,16 @@ for _ in range(40):
     thread.start()
     thread.join()
 print((memory() - before) >> 20)
+# A thread that has seen nothing long: a short state looks at a long source, and has the room that this needs.
+[tower], found = alone.towers, []
+wanted = alone.states(alone.encode(long), [[1, 7, 2]], tower, 2)
+sources = alone.encode(long)
+for _ in range(20):
+    look = lambda: found.append(alone.states(sources, [[1, 7, 2]], tower, 2))
+    thread = threading.Thread(target=look)
+    thread.start()
+    thread.join()
+assert all(np.array_equal(one, wanted) for one in found)
 """
 
 
@@ -296,9 +308,11 @@ print((memory() - before) >> 20)
 def test_a_team_grows_and_threads_that_end_leave_no_memory() -> None:
     """In a process of its own: its first row can be shared by two, eight rows by four, a wider one by five."""
     here = Path(__file__).parent
-    path = os.pathsep.join(map(str, (here, here.parent)))
+    path = os.pathsep.join(filter(None, (str(here), str(here.parent), os.environ.get("PYTHONPATH"))))
     env = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run([sys.executable, "-c", CREW], capture_output=True, text=True, env=env, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", CREW], capture_output=True, text=True, env=env, check=False, timeout=300
+    )
     assert done.returncode == 0, done.stderr
     crew, grown = done.stdout.splitlines()
     assert crew == "1 3"

@@ -158,6 +158,7 @@ def test_one_pass_or_two_give_the_same_losses_and_gradients(drafts: bool) -> Non
     for model, joint in ((one, True), (one, False), (apart, False)):
         model.zero_grad()
         loss, sums = measured(model, case(draft, joint=joint))
+        assert not sums.requires_grad
         loss.backward()
         table = model.target_tokens.weight.grad.clone()
         gradients.append((sums, table))
@@ -265,6 +266,7 @@ def test_an_empty_lesson_has_no_loss_and_no_gradient() -> None:
     objective = LevTObjective(model, CONFIG, ARGMAX, shape)
     loss, sums = objective(tensors(lesson), torch.zeros(3))
     loss.backward()
+    assert loss == 0
     assert sums.tolist() == [0, 0, 0]
     assert all(p.grad is None or not p.grad.any() for p in model.parameters())
     assert all(p.grad is None or p.grad.isfinite().all() for p in model.parameters())

@@ -134,6 +134,24 @@ def test_blocks_above_an_exit_do_not_run(sharing: Any, exits: tuple[int | None, 
     assert len(model.decoders) == len(TOWERS[sharing])
 
 
+@pytest.mark.parametrize("norm", ["pre", "post"])
+@pytest.mark.parametrize("depth", [1, 2])
+def test_an_exit_is_the_top_of_a_lower_tower(norm: Any, depth: int) -> None:
+    """What leaves early is what a tower of that depth gives: it is normalised as at the top."""
+    deep = network(levt_config(norm=norm, delete_exit=depth))
+    low = network(levt_config(norm=norm, decoder_layers=depth), seed=1)
+    known = deep.state_dict()
+    with torch.no_grad():
+        for name, own in low.state_dict().items():
+            # The keys and values of all layers are one matrix, the first layers first.
+            own.copy_(known[name][: len(own)])
+    x, y = pad(sentences(3)), pad(sentences(3, seed=1))
+    found, wanted = (m.hidden(m.encode(x), y, Padded.of(y), "delete") for m in (deep, low))
+    torch.testing.assert_close(found, wanted)
+    top = deep.hidden(deep.encode(x), y, Padded.of(y), "token")
+    assert not torch.allclose(found, top, atol=0.1)
+
+
 def expected_parameters(c: LevTConfig) -> int:
     d, f, v = c.width, c.hidden, c.target_vocabulary
     attention, norm, feed = 4 * d * (d + 1), 2 * d, f * (d + 1) + d * (f + 1)

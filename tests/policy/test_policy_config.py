@@ -1,13 +1,14 @@
 """Configurations of networks: JSON and back, read strictly, every problem named."""
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, ClassVar
 
 import pytest
 
 from levt.errors import ConfigError
 from levt.policy.build import NETWORKS, build
-from levt.policy.config import CONFIGS, TOWERS, LevTConfig, ModelConfig, RecurrentConfig
+from levt.policy.config import CONFIGS, POLICIES, TOWERS, LevTConfig, ModelConfig, RecurrentConfig
 from levt.policy.levt import LevT
 from levt.policy.read_config import config_from_json
 
@@ -105,6 +106,16 @@ def test_refused(fields: dict[str, Any]) -> None:
 def test_towers_hold_each_policy_once() -> None:
     for groups in TOWERS.values():
         assert sorted(p for group in groups for p in group) == ["delete", "placeholder", "token"]
+
+
+@pytest.mark.parametrize("sharing", TOWERS)
+def test_who_shares_a_tower_is_said_by_its_name(sharing: Any) -> None:
+    short = {"delete": "del", "placeholder": "plh", "token": "tok"}
+    config = LevTConfig(**SIZES, sharing=sharing)
+    for one, other in combinations(POLICIES, 2):
+        named = sharing == "all" or {short[one], short[other]} == set(sharing.split("+"))
+        assert config.shares(one, other) == config.shares(other, one) == named
+    assert sorted(policy for group in TOWERS[sharing] for policy in group) == sorted(POLICIES)
 
 
 def test_a_tower_is_as_deep_as_its_last_exit() -> None:

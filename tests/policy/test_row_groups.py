@@ -62,3 +62,12 @@ def test_little_is_padding(lengths: list[int]) -> None:
     assert sorted(places.tolist()) == list(range(sum(lengths)))
     for group in groups:
         assert group.queries.shape[1] <= max(8, 1.5 * int(group.kept.sum(1).min()) + 1)
+
+
+def test_where_there_is_no_row_the_gradient_is_zero_and_not_cut_off() -> None:
+    """A process with nothing to learn from still takes part when gradients are added up."""
+    nothing = Packed.of(torch.tensor([0, 0]), 4, 60)
+    given = [tensors(4, seed) for seed in range(3)]
+    out, *gradients = found(PackedPattern(nothing, nothing), *given, grouped=True)
+    assert not out.any()
+    assert not any(gradient.any() for gradient in gradients)

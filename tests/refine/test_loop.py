@@ -10,10 +10,12 @@ import torch
 from hypothesis import given, settings
 from mock_policy import VOCABULARY, Hostile, Rows, Scripted
 
+from levt.edits.script import EditScript
 from levt.refine.guidance import Guidance, occurrences
 from levt.refine.loop import Outcome, refine
 from levt.refine.options import Options
-from levt.refine.phases import Policy
+from levt.refine.phases import Policy, Round
+from levt.refine.record import Rounds
 from levt.refine.request import Request
 from levt.text.specials import PLH
 
@@ -198,6 +200,28 @@ def test_a_cycle_ends_at_the_state_that_was_reached_most_confidently() -> None:
         outcome = run(policy, [Request(source=(5,), draft=(5, 8))])[0]
         assert (outcome.stopped, outcome.iterations) == ("cycle", 3)
         assert (outcome.tokens, len(outcome.rounds)) == (result, kept)
+
+
+@pytest.mark.parametrize(
+    ("first", "sums", "kept"),
+    [
+        (0, [(-1.0, 1), (-1.5, 3), (-1.2, 2)], 2),  # the mean counts, not the sum
+        (1, [(-0.1, 1), (-1.2, 2), (-1.5, 3)], 3),  # what came before the cycle does not
+        (0, [(math.nan, 2), (-9.0, 1), (math.nan, 1)], 2),
+        (0, [(-1.0, 1), (0.0, 0), (-1.0, 1)], 2),
+        (0, [(-2.0, 2), (-1.0, 1)], 1),
+    ],
+)
+def test_a_cycle_is_cut_behind_its_best_mean(first: int, sums: list[tuple[float, int]], kept: int) -> None:
+    scripts = [EditScript(drop=(False,) * n, counts=(0,) * n + (1,), fill=(6 + n,)) for n in range(len(sums))]
+    rounds = [
+        Round(script, decided=decided, decisions=decisions)
+        for script, (decided, decisions) in zip(scripts, sums, strict=True)
+    ]
+    outcome = Outcome(Request(source=(5,)), Rounds(rounds))
+    outcome.cut(first)
+    assert len(outcome.rounds) == kept
+    assert outcome.tokens == tuple(range(6, 6 + kept))
 
 
 def test_limit() -> None:
