@@ -1,9 +1,9 @@
 """Going on with a run after its settings were changed: what is refused, and what is told. Knows no tensor.
 
-The network, the examples, the seed and the tokens of a batch are in the identity of a checkpoint, which refuses others. Here
-is the rest. What is learned from (roll-in, objective, teaching) and how the dev set is judged may not change within a
-run: it would be neither of both, and its best score of the other. How fast it learns may, as where a run
-has failed and is to go on with a lower rate, but is said. What a run was last begun with stands in its folder.
+The network, the examples, the seed and the tokens of a batch are in the identity of a checkpoint, which refuses
+others. Here is the rest. What is learned from (roll-in, objective, teaching) and how the dev set is judged may not
+change within a run: it would be neither of both, and its best score of the other. How fast it learns may, as where a
+run has failed and is to go on with a lower rate, but is said. What a run was last begun with stands in its folder.
 """
 
 import dataclasses
@@ -24,8 +24,8 @@ SETTINGS = "experiment.json"
 """The settings of a run when it was last begun."""
 HINT = "use another --out folder, or the settings of that run"
 PACE = (
-    "accumulate", "micro_batches", "learning_rate", "warmup", "schedule", "beta1", "beta2", "weight_decay", "clip", "ema",
-    "precision",
+    "accumulate", "micro_batches", "learning_rate", "warmup", "schedule", "beta1", "beta2", "weight_decay", "clip",
+    "ema", "precision",
 )  # fmt: skip
 """Settings of training that change how weights move."""
 ENDS = ("max_steps", "max_minutes")

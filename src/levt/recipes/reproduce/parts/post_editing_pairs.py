@@ -7,6 +7,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from levt.data.aligned import aligned
+from levt.data.children import end_with_the_parent
 from levt.recipes.post_editing_triples import key
 from levt.recipes.post_editing_words import words_apart
 from levt.recipes.reproduce.framework.setting import Setting
@@ -64,7 +65,8 @@ def _apart(source: Path, target: Path, limit: int | None) -> list[tuple[str, str
     count = processes() if len(rows) > MANY else 1
     if count == 1:
         return [_both(row) for row in rows]
-    with ProcessPoolExecutor(count, multiprocessing.get_context("spawn")) as pool:
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(count, context, initializer=end_with_the_parent) as pool:
         return list(pool.map(_both, rows, chunksize=MANY // 4))
 
 
