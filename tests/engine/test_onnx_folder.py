@@ -10,13 +10,14 @@ pytest.importorskip("onnxruntime")
 pytest.importorskip("onnx")
 
 import levt
+from levt.convert.onnx import convert_onnx
 from levt.engine.onnx_folder import KEPT, cached, find_graphs, inside, write_graphs
 from levt.engine.onnx_network import passes
 from levt.engine.onnx_sessions import allowed_cores, physical_cores, thread_count
 from levt.errors import ModelError
 from levt.policy.folder import open_folder
 from levt.policy.folder_config import MANIFEST
-from tiny_models import save_tiny
+from tiny_models import TOKENIZERS, save_tiny
 
 
 @pytest.fixture
@@ -138,6 +139,22 @@ def test_damaged_tokenizers_are_found(model: Path) -> None:
     (model / "tokenizer.json").write_text("{}")
     with pytest.raises(ModelError, match=r"tokenizer.json: must have \d+ bytes"):
         levt.load(model, engine="onnx")
+
+
+@pytest.mark.parametrize("weights", [True, False])
+def test_an_exported_tokenizer_has_its_checksum(model: Path, tmp_path: Path, weights: bool) -> None:
+    """Two pieces that change places leave the size as it was, and every text wrong."""
+    out = convert_onnx(model, tmp_path / "out", weights=weights).folder
+    levt.load(out, engine="onnx")
+    text = (out / "tokenizer.json").read_text("utf-8")
+    a, b = (TOKENIZERS.target.encode(word)[-1] for word in ("xy", "xz"))
+    changed = text.replace(f'"y":{a}', f'"y":{b}').replace(f'"z":{b}', f'"z":{a}')
+    assert changed != text
+    assert len(changed.encode()) == len(text.encode())
+    (out / "tokenizer.json").write_text(changed, "utf-8")
+    with pytest.raises(ModelError, match=r"tokenizer\.json: the checksum must be \w{12}…, is") as error:
+        levt.load(out, engine="onnx")
+    assert "copy or download it again" in str(error.value.hint)
 
 
 def test_threads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -232,3 +232,46 @@ def test_a_path_is_a_folder_and_a_name_may_be_bundled(
         hub.resolve("./levt-xx-yy")
     (tmp_path / "levt-xx-yy").mkdir()
     assert hub.resolve(Path("levt-xx-yy")) == Path("levt-xx-yy")
+
+
+NAMES = """
+import os, pathlib
+import levt
+class Folder:
+    def __fspath__(self):
+        return "/nowhere/at/all"
+names = {
+    "None": None, "3": 3, "b": b"levt-en-de", "list": ["levt-en-de"], "empty": "", "long": "x" * 5000,
+    "long path": pathlib.Path("x" * 300), "home": "~nobody.of.this.name/x", "own": Folder(),
+}
+for what, name in names.items():
+    try:
+        levt.load(name)
+    except levt.LevtError as error:
+        print(what, "|", error.message[:100], "|", error.hint)
+for setting in ({"device": 3}, {"device": b"cpu"}, {"budget": 3}):
+    try:
+        levt.load("levt-en-de", **setting)
+    except levt.LevtError as error:
+        print(error.message, "|", error.hint)
+"""
+
+
+def test_what_is_no_name_is_refused_with_a_hint(tmp_path: Path) -> None:
+    """In a process of its own, where nothing looks at types but ours."""
+    lines = offline(NAMES, tmp_path).splitlines()
+    found = dict(line.split(" | ", 1) for line in lines[:9])
+    assert len(lines) == 12, lines
+    for what, told in (("None", "None (NoneType)"), ("3", "3 (int)"), ("b", "b'levt-en-de'"), ("list", "[")):
+        assert found[what].startswith(f"the name of a model must be text or a path, got {told}")
+        assert found[what].endswith("as in levt.load('levt-en-de')")
+    assert found["empty"].startswith("the name of a model is empty")
+    assert found["long"].startswith("there is no model folder xxx")
+    assert found["long path"].startswith("there is no model folder xxx")
+    assert "nobody here has the home" in found["home"]
+    assert found["own"].startswith("there is no folder /nowhere/at/all")
+    assert lines[9:] == [
+        "device must be cpu, cuda or cuda:N as text, got 3 | leave it out for a GPU where there is one",
+        "device must be cpu, cuda or cuda:N as text, got b'cpu' | leave it out for a GPU where there is one",
+        "budget must be a Budget, got 3 | levt.Budget(rows=…), or leave it out",
+    ]

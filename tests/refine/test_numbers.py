@@ -4,13 +4,14 @@ import re
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from levt.edits.oracle_reference import lcs_table
 from levt.refine.loop import Outcome
 from levt.refine.numbers import ALIKE, misspelt, numbers_of, respell
 from levt.refine.request import Request
+from levt.refine.scales import WORDS
 from levt.text.tokenizer import Tokenizer
 
 TOKENIZER = Tokenizer.train(["a dog runs 10 times", "the dogs are 3, 4 or 5"] * 6, 320)
@@ -69,6 +70,18 @@ def outcome(text: str, **more: object) -> Outcome:
         ("on 12.31.2021", ("31.12.2021",), "on 12.31.2021"),
         ("1,25 billion", ("1250",), "1,25 billion"),
         ("20.000 euros", ("20000.00",), "20.000 euros"),
+        # Scaled by a word, it is another number, unless that of the source is scaled alike.
+        ("118,8 Tausend", ("118,800",), "118,8 Tausend"),
+        ("118,8k", ("118,800",), "118,8k"),
+        ("118,8 Mio. Euro", ("118,800 thousand",), "118,8 Mio. Euro"),
+        ("118,8 Milliarden", ("118,800 million",), "118,8 Milliarden"),
+        ("11,88 %", ("0.1188",), "11,88 %"),
+        ("11,88 Prozent", ("0.1188",), "11,88 Prozent"),
+        ("64.49 Millionen", ("64,549 million",), "64.549 Millionen"),
+        ("64.49-Millionen-Vertrag", ("64,549-million",), "64.549-Millionen-Vertrag"),
+        ("1249,4 Mrd.", ("1249.45bn",), "1249,45 Mrd."),
+        ("12,4 %", ("1245 %",), "12,4 %"),
+        ("12445 m", ("12345",), "12345 m"),
         # Telephone numbers may begin otherwise; what comes after that is put right.
         ("+49 221 123456", ("0221", "123456"), "+49 221 123456"),
         ("+49301234567", ("0301234567",), "+49301234567"),
@@ -143,6 +156,38 @@ NUMBERS = st.lists(st.text("1234", min_size=1, max_size=9), max_size=8)
 def test_the_fast_version_finds_what_the_slow_one_does(numbers: list[str], others: list[str]) -> None:
     text = " ".join(others)
     assert misspelt(text, tuple(numbers)) == slow_misspelt(text, numbers)
+
+
+SCALES = st.sampled_from([(power, word) for power, words in WORDS.items() for word in words.split()])
+DIGITS = st.from_regex(r"[1-9][0-9]{0,2}([.,]?[0-9]{1,3}){1,3}", fullmatch=True)
+BETWEEN = st.sampled_from(["", " ", "\u00a0", "-", " "])
+
+
+@given(DIGITS, DIGITS, SCALES, SCALES, BETWEEN, BETWEEN)
+def test_numbers_are_put_right_only_where_words_scale_them_alike(
+    number: str, other: str, mine: tuple[int, str], theirs: tuple[int, str], gap: str, space: str
+) -> None:
+    for power, between in ((mine, gap), (theirs, space)):
+        assume(power[1] not in ("m", "k") or not between)
+    plain, text = numbers_of(f"1000 {number} dogs"), f"1000 {other} dogs"
+    scaled, scaled_text = (
+        numbers_of(f"1000 {number}{gap}{mine[1]} dogs"),
+        f"1000 {other}{space}{theirs[1]} dogs",
+    )
+    assert misspelt(scaled_text, plain) == [], "only the text has a word"
+    assert misspelt(text, scaled) == [], "only the source has one"
+    alike = misspelt(scaled_text, scaled)
+    assert alike == (misspelt(text, plain) if mine[0] == theirs[0] else [])
+
+
+@given(DIGITS, SCALES)
+def test_what_the_model_scaled_is_left_alone(number: str, scale: tuple[int, str]) -> None:
+    """However the same value is written in words: nothing is added to it."""
+    digits = re.sub(r"[.,]", "", number)
+    for power in range(1, 7):
+        text = f"{digits[0]},{digits[1:]} {scale[1]}" if scale[1] != "m" else f"{digits[0]},{digits[1:]}m"
+        found = outcome(text)
+        assert not respell(found, numbers_of(f"1000 {digits}{'0' * power}"), TOKENIZER)
 
 
 def test_numbers_partly_in_words_are_none() -> None:

@@ -37,6 +37,11 @@ def helps() -> None:
     at_ctrl_c(lambda: os._exit(INTERRUPTED))
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    end_with_the_parent()
+
+
+def end_with_the_parent() -> None:
+    """To be called first in a process of a pool, which waits for work for ever where its parent was killed."""
     threading.Thread(target=_die_with_the_parent, daemon=True).start()
 
 

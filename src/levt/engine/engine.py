@@ -75,6 +75,11 @@ def engines() -> list[str]:
 
 def load_engine(name: str, folder: Path, device: str | None = None, dtype: str | None = None) -> Engine:
     """The engine of that name for a model folder; None leaves device and precision to the engine."""
+    if not isinstance(device, str | None):
+        raise ConfigError(
+            f"device must be cpu, cuda or cuda:N as text, got {device!r}",
+            hint="leave it out for a GPU where there is one",
+        )
     if name == AUTO:
         name, dtype = _exact(folder, device, dtype)
     if name not in engines():

@@ -5,10 +5,10 @@ model.translate("A dog runs.")
 model.refine("A dog runs.", draft="Ein Hund läuft.", keep=["Ein Hund"])
 """
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 from typing import Any, TypeVar, overload
 
 from torch import nn
@@ -32,7 +32,7 @@ Job = TypeVar("Job")
 
 
 def load(
-    name: str | Path,
+    name: str | os.PathLike[str],
     *,
     device: str | None = None,
     dtype: str | None = None,
@@ -51,6 +51,10 @@ class Model:
 
     def __init__(self, engine: Engine, budget: Budget | None = None) -> None:
         """For an engine; usually by ``levt.load``."""
+        if not isinstance(budget, Budget | None):
+            raise ConfigError(
+                f"budget must be a Budget, got {budget!r}", hint="levt.Budget(rows=…), or leave it out"
+            )
         self.engine = engine
         self.budget = budget or Budget()
 

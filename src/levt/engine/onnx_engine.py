@@ -45,9 +45,9 @@ def load_precision(folder: Path, device: str | None, precision: PrecisionName) -
         raise ConfigError(f"ONNX graphs run on the CPU, got device {device!r}", hint="--engine torch")
     config = open_folder(folder)
     graphs = find_graphs(folder, config, precision)
-    # The graphs have been checked and no network is built: the weights may be missing.
-    damaged = damaged_files(folder, config, verify=False)
-    problems = [f"{name}: {problem}" for name, problem in damaged.items() if name != WEIGHTS]
+    # The graphs have been checked and no network is built: the weights are not read, and may be missing.
+    damaged = damaged_files(folder, config, without=(WEIGHTS,))
+    problems = [f"{name}: {problem}" for name, problem in damaged.items()]
     raise_all(ModelError, f"the model folder {folder}", problems, hint=DAMAGED)
     tokenizers = read_tokenizers(folder, config)
     unfit = vocabulary_problems(config.model, tokenizers)

@@ -5,10 +5,11 @@ The hub's library is imported only when it is needed. It keeps its own cache and
 """
 
 import difflib
+import os
 import re
 from pathlib import Path
 
-from levt.errors import ModelError, raise_all
+from levt.errors import ModelError, raise_all, reason
 from levt.policy.folder import damaged_files, open_folder
 from levt.policy.folder_config import DAMAGED, FILES
 
@@ -22,26 +23,48 @@ def bundled() -> list[str]:
     return sorted(path.name for path in BUNDLED.iterdir() if path.is_dir()) if BUNDLED.is_dir() else []
 
 
-def resolve(name: str | Path) -> Path:
+def resolve(name: str | os.PathLike[str]) -> Path:
     """The folder of a model: a bundled name, a folder, or an id of the hub (user/name), in this order.
 
     A ``Path`` and ``./name`` are always folders.
     """
-    if isinstance(name, str) and name in bundled():
+    names = bundled()
+    if isinstance(name, str) and name in names:
         return BUNDLED / name
-    folder = Path(name).expanduser()
-    if folder.is_dir():
-        return folder
-    if folder.is_file():
+    example = f"levt.load({names[0] if names else 'RUN/best'!r})"
+    try:
+        folder = Path(name)
+    except TypeError:
+        raise ModelError(
+            f"the name of a model must be text or a path, got {name!r} ({type(name).__name__})",
+            hint=f"a bundled model, a folder, or an id of the hub (user/name), as in {example}",
+        ) from None
+    if name == "":
+        raise ModelError("the name of a model is empty", hint=f"name one, as in {example}; this folder is .")
+    try:
+        folder = folder.expanduser()
+        if folder.is_dir():
+            return folder
+        is_file = folder.is_file()
+    except OSError as error:
+        raise ModelError(
+            f"there is no model folder {_short(folder)}: {reason(error)}",
+            hint="check the path, and who may read it",
+        ) from error
+    except RuntimeError as error:  # ~name of nobody here
+        raise ModelError(
+            f"there is no folder {name}: nobody here has the home {folder.parts[0]}",
+            hint="write the path without ~",
+        ) from error
+    if is_file:
         raise ModelError(
             f"{name} is a file, and a model is a folder",
             hint="`levt convert fairseq` makes a folder from a checkpoint of fairseq",
         )
-    names = bundled()
-    if isinstance(name, Path):
+    if not isinstance(name, str):
         known = ", ".join(names) or "none here"
         hint = f"a path is a folder; a bundled model ({known}) and an id of the hub are text"
-        raise ModelError(f"there is no folder {name}", hint=hint)
+        raise ModelError(f"there is no folder {folder}", hint=hint)
     if HUB_ID.fullmatch(name):
         return download(name)
     near = difflib.get_close_matches(name, names, n=1)
@@ -76,7 +99,7 @@ def push_to_hub(folder: str | Path, repo_id: str, *, private: bool = False) -> s
             f"an id of the hub has the form user/name, got {repo_id!r}",
             hint="your name there, and one for the model",
         )
-    damaged = damaged_files(folder, open_folder(folder), verify=True)
+    damaged = damaged_files(folder, open_folder(folder))
     raise_all(
         ModelError,
         f"{folder} cannot be uploaded",
@@ -98,6 +121,12 @@ def push_to_hub(folder: str | Path, repo_id: str, *, private: bool = False) -> s
             f"{repo_id} could not be uploaded: {_first_line(error)}", hint=_hint(error)
         ) from error
     return str(url)
+
+
+def _short(path: Path) -> str:
+    """A path for a message, without the end of one that is endless."""
+    text = str(path)
+    return text if len(text) <= 200 else f"{text[:200]}…"
 
 
 def _first_line(error: Exception) -> str:

@@ -56,7 +56,7 @@ class Inspection:
 def inspect_folder(folder: Path) -> Inspection:
     """Read a folder as far as it can be read, and verify it."""
     config = open_folder(folder)
-    damaged = damaged_files(folder, config, verify=True)
+    damaged = damaged_files(folder, config)
     model, tokenizers, problems = read_folder(folder, config, damaged)
     sizes = {} if tokenizers is None else {"target": tokenizers.target.size, "source": tokenizers.source.size}
     if tokenizers is not None and not config.separate_tokenizers:

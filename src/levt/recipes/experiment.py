@@ -32,19 +32,18 @@ from levt.policy.config import LevTConfig, ModelConfig, PostEditingConfig
 from levt.policy.folder import Tokenizers, save_folder
 from levt.policy.levt import LevT
 from levt.recipes.beginning import loaded
+from levt.recipes.going_on import SETTINGS, changes_told
 from levt.recipes.shards import write_whole
 from levt.recipes.teaching import TEACHING, Teaching, check_kind, teaching_lessons
 from levt.refine.decoders import options_of
 from levt.refine.options import Options
 from levt.text.tokenizer import Tokenizer
-from levt.training.checkpoint import Standing, checkpoints
+from levt.training.checkpoint import Standing
 from levt.training.config import TrainingConfig
 from levt.training.loop import Trainer, Validation
 from levt.training.parallel import World
 
 AnyConfig = ModelConfig
-SETTINGS = "experiment.json"
-"""The settings of a run when it was last begun."""
 FINISHED = "finished.json"
 """The settings of a run that has reached its end."""
 REFINES = ("levt", "post-editing")
@@ -122,10 +121,10 @@ def run(experiment: Experiment, *, stay: bool = False) -> Standing:
         store.verify()  # once a machine: a gigabyte takes a second, hours of training follow
     config = sized(experiment.model, tokenizers)
     check_lengths(experiment, config, store)
-    check_metric(experiment)
+    settings = as_json(experiment)
+    told = changes_told(experiment.out, settings)
     torch.manual_seed(experiment.training.seed)
     network = build(config) if experiment.init is None else loaded(experiment.init, config, tokenizers)
-    settings = as_json(experiment)
     experiment.out.mkdir(parents=True, exist_ok=True)
     trainer = Trainer(
         network,
@@ -137,6 +136,8 @@ def run(experiment: Experiment, *, stay: bool = False) -> Standing:
         identity={"model": config.to_json(), "corpus": identity_of(store)},
         device=experiment.where,
     )
+    if trainer.note:
+        trainer.note += told
     if trainer.note and experiment.init is not None:
         trainer.note += f"; weights: its own, not those of {experiment.init}"
     if trainer.world.first:
@@ -161,7 +162,7 @@ def check_ahead(experiment: Experiment) -> None:
     tokenizers = Tokenizers(*load_tokenizers(experiment.corpus))
     config = sized(experiment.model, tokenizers)
     check_lengths(experiment, config, training_store(experiment), ("source", "draft"))
-    check_metric(experiment)
+    changes_told(experiment.out, as_json(experiment))
     metric(experiment.metric, tokenize=experiment.tokenize)
     if experiment.init is not None:
         loaded(experiment.init, config, tokenizers)
@@ -231,21 +232,6 @@ def check_lengths(
     raise_all(
         ConfigError, "the network is too short for the corpus", problems, hint="raise --model.max-length"
     )
-
-
-def check_metric(experiment: Experiment) -> None:
-    """Refuse to go on with another metric: its scores cannot be compared with the best one so far."""
-    try:
-        known = json.loads((experiment.out / SETTINGS).read_text("utf-8"))
-        was = [known.get(name) for name in ("metric", "tokenize")]
-    except (OSError, ValueError, AttributeError):
-        return
-    if was != [experiment.metric, experiment.tokenize] and checkpoints(experiment.out):
-        named = " ".join(filter(None, was))
-        raise ConfigError(
-            f"{experiment.out} selects its best model by {named}, and another metric is asked for",
-            hint="use another --out folder, or the --metric and --tokenize of that run",
-        )
 
 
 def lessons(experiment: Experiment, store: Store, network: nn.Module) -> Lessons:

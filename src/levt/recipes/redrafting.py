@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
+from levt.data.children import end_with_the_parent
 from levt.errors import ConfigError
 from levt.recipes.black_boxes.phrase.system import PhraseSystem
 from levt.recipes.post_editing_triples import Triples, key, of_rows
@@ -90,5 +91,6 @@ def _answers(works: list[Fold], processes: int) -> Iterator[list[list[str]]]:
         return
     # Not forked: threads of the libraries that models use do not survive it.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(max(1, min(processes, len(works))), context) as pool:
+    count = max(1, min(processes, len(works)))
+    with ProcessPoolExecutor(count, context, initializer=end_with_the_parent) as pool:
         yield from pool.map(write, works)

@@ -135,16 +135,12 @@ class Guidance:
         return torch.where(wanted > 0, asked, none)
 
     def banned_at(self, rows: Int[Tensor, "r"], where: Bool[Tensor, "r m"]) -> Bool[Tensor, "p v"] | None:
-        """Tokens that the placeholders of these rows may not get: one of each banned sequence suffices.
-
-        That is the one with the highest id, learnt last and so the rarest: "es" is needed elsewhere.
-        """
-        if not any(self.banned):
+        """Tokens that no placeholder of these rows may get: those that are banned alone."""
+        if not any(len(sequence) == 1 for row in self.banned for sequence in row):
             return None
         mask = torch.zeros(len(rows), self.vocabulary, dtype=torch.bool, device=where.device)
         for i, row in enumerate(rows.tolist()):
-            for sequence in self.banned[row]:
-                mask[i, max(sequence)] = True
+            mask[i, [sequence[0] for sequence in self.banned[row] if len(sequence) == 1]] = True
         return mask.repeat_interleave(where.sum(1), 0)
 
 

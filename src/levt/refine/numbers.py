@@ -3,8 +3,8 @@
 A number is written digit by digit, all at once, and a model easily leaves one of many out; who reads only the result
 cannot tell. So where a long number of the source is missing, and the finished text has one like it that is neither in
 the source nor in the draft, the right one takes its place, by one more edit that nobody decided. How its digits are
-grouped is the model's (1.234.567 or 1,234,567), and so are short numbers, times, those that are put into words, and the
-beginnings of telephone numbers.
+grouped is the model's (1.234.567 or 1,234,567), and so are short numbers, times, those that are put into words, whole
+or in part (118,800 and 118.8 thousand), and the beginnings of telephone numbers.
 """
 
 import re
@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from levt.refine.loop import Outcome
 from levt.refine.places import Place
+from levt.refine.scales import BEHIND, scale_behind
 from levt.text.parts import characters_of, encode_inside
 from levt.text.tokenizer import Tokenizer
 
@@ -31,17 +32,25 @@ _THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 
 
 def numbers_of(source: str) -> tuple[str, ...]:
-    """All numbers of a source, if one of them is long; 3140億 is none of them, but 314 billion.
+    """All numbers of a source, with the words that scale them, if one is long; 3140億 is none of them, but 314 billion.
 
-    >>> numbers_of("In 2021 we sold 64,549."), numbers_of("We sold 649."), numbers_of("2021年に3140億")
-    (('2021', '64,549'), (), ('2021',))
+    >>> numbers_of("In 2021 we sold 64,549."), numbers_of("We sold 649."), numbers_of("2021年に3140億、12 thousand")
+    (('2021', '64,549'), (), ('2021', '12 thousand'))
     """
-    found = tuple(_NUMBER.findall(_PARTLY_IN_WORDS.sub(" ", _plain(source))))
+    text = _PARTLY_IN_WORDS.sub(" ", _plain(source))
+    found = tuple(
+        text[run.start() : behind.end() if scale_behind(text, run.end()) and behind else run.end()]
+        for run in _NUMBER.finditer(text)
+        for behind in [BEHIND.match(text, run.end())]
+    )
     return found if any(len(_digits(number)) >= LONG for number in found) else ()
 
 
 def misspelt(text: str, numbers: tuple[str, ...], draft: str = "") -> list[tuple[Place, str]]:
     """The places of a text where a number of its source is misspelt, and that number; in order.
+
+    One is meant by another only if words scale both alike: 118,8 Tausend is not 118,800, but 118,8 Tausend and 118.9
+    thousand may be the same.
 
     >>> misspelt("2021 waren es 6449.", ("64549", "2021")), misspelt("64.549 in 100 Orten", ("64,549", "10"))
     ([((14, 18), '64549')], [])
@@ -69,11 +78,13 @@ def misspelt(text: str, numbers: tuple[str, ...], draft: str = "") -> list[tuple
         for digits in left
         if left[digits] and missing(digits)
         for run, wrong in strange
-        if (likeness := _likeness(wrong, digits)) > ALIKE and _clear(known[digits], run[0])
+        if (likeness := _likeness(wrong, digits)) > ALIKE
+        and scale_behind(text, run.end()) == _scale(known[digits])
+        and _clear(_bare(known[digits]), run[0])
     ]
     found: dict[Place, str] = {}
     for _, place, digits in sorted(pairs, reverse=True):
-        right = _spelt(known[digits].lstrip("+"), text[slice(*place)])
+        right = _spelt(_bare(known[digits]).lstrip("+"), text[slice(*place)])
         if left[digits] and place not in found and right:
             left[digits] -= 1
             found[place] = right
@@ -119,8 +130,18 @@ def _spelt(number: str, wrong: str) -> str:
     return _SEPARATOR.sub("".join(there), number)
 
 
+def _bare(number: str) -> str:
+    """A number without the word that scales it."""
+    found = _NUMBER.match(number)
+    return found[0] if found else number
+
+
+def _scale(number: str) -> int:
+    return scale_behind(number, len(_bare(number)))
+
+
 def _digits(number: str) -> str:
-    return _SEPARATOR.sub("", number).removeprefix("+")
+    return _SEPARATOR.sub("", _bare(number)).removeprefix("+")
 
 
 def _groups(number: str) -> list[int]:

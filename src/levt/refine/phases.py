@@ -13,7 +13,8 @@ from torch import Tensor
 
 from levt.edits.script import EditScript
 from levt.edits.state import State, delete, fill, fit, insert
-from levt.refine.decide import count_logp, decide_counts, decide_drop, decide_fill
+from levt.refine.bans import fill_without
+from levt.refine.decide import count_logp, decide_counts, decide_drop
 from levt.refine.guidance import Guidance
 from levt.refine.words import chosen_words, places_of_words
 
@@ -150,7 +151,7 @@ def insert_phase(policy: Policy, memory: Memory, deletion: Deletion, guidance: G
         banned = guidance.banned_at(rows, holes[rows])
         if words:
             banned = chosen_words(logits, banned, wide.y, words)
-        chosen, logp = decide_fill(logits, banned)
+        chosen, logp = fill_without(logits, banned, wide.y[rows], [guidance.banned[i] for i in rows.tolist()])
         tokens, fill_logp = tokens.masked_scatter(holes, chosen), fill_logp.masked_scatter(holes, logp)
     state = fill(wide, tokens)
     for i, column in words:

@@ -22,6 +22,9 @@ import { tokenDialog } from "./token_dialog.js";
 import { placeNow, retype, runsOf, spell, withText } from "./typing.js";
 
 const FOLLOW_AFTER = 900;
+/** Milliseconds after a keystroke in which what takes time with long texts waits: keeping the work, counting sentences. */
+const PAUSE = 250;
+const LONG = 2000;
 const MOST_ASKED = 32;
 const SHOWN_ALTERNATIVES = 8;
 const ASKED_ALTERNATIVES = 24;
@@ -265,9 +268,13 @@ const hasDraft = ({ doc } = session.now) => doc.tokens.length > 0 || doc.counts.
 const goOn = () => run();
 
 let following = null;
+/** Whether the change that is being shown is a keystroke in the source. */
+let typing = false;
 
 source.addEventListener("input", () => {
+  typing = true;
   session.typeSource(source.value);
+  typing = false;
   clearTimeout(following);
   if (byId("follow").checked && hasDraft() && source.value.trim()) {
     following = setTimeout(() => session.now.source !== session.now.synced && whole.hidden && !draft.input && run("continue"), FOLLOW_AFTER);
@@ -348,13 +355,19 @@ function render() {
   byId("redo").disabled = still || !session.canRedo;
   byId("draft").inert = busy;
   for (const id of ["translate", "continue", "step", "as-text", "take"]) byId(id).disabled = busy;
-  const several = still ? 0 : sentences.many ? untranslated(session.sentences).length : apart().length;
-  byId("split").hidden = several < (sentences.many ? 1 : 2);
-  byId("split").textContent = `Translate ${plural(several, "sentence")} ${sentences.many ? "without a draft" : "one by one"}`;
+  if (!typing || now.source.length < LONG) showSplit();
   byId("continue").disabled ||= !hasDraft() && whole.hidden;
   byId("stop").hidden = !busy;
   byId("draft").setAttribute("aria-busy", String(busy));
   if (!busy && player.isNow) player.onShow(null);
+}
+
+/** Offer to translate sentences one by one, where there are several. */
+function showSplit() {
+  const still = turn.busy || !whole.hidden;
+  const several = still ? 0 : sentences.many ? untranslated(session.sentences).length : apart().length;
+  byId("split").hidden = several < (sentences.many ? 1 : 2);
+  byId("split").textContent = `Translate ${plural(several, "sentence")} ${sentences.many ? "without a draft" : "one by one"}`;
 }
 
 session.onChange((what) => {
@@ -366,18 +379,30 @@ session.onChange((what) => {
   render();
   if (what) say(what[0].toUpperCase() + what.slice(1) + ".", { seen: false });
   sentences.show(goTo);
-  store();
+  if (typing) storeSoon();
+  else store();
 });
 
 let safe = true;
+let storing = null;
+
+/** Keep the work when no key has been pressed for a moment; a tab that is left before keeps it then. */
+function storeSoon() {
+  clearTimeout(storing);
+  storing = setTimeout(() => (showSplit(), store()), PAUSE);
+}
+addEventListener("pagehide", () => storing !== null && store());
 
 /** Keep the work for a reload of the tab; the first time that it cannot be kept, say so. */
 function store() {
+  clearTimeout(storing);
+  storing = null;
   const before = safe;
-  safe = remember({ model: api.model, sentences: sentences.kept, at: session.at, whole: whole.hidden ? null : whole.value, settings: settings() });
+  const rest = JSON.stringify({ model: api.model, at: session.at, whole: whole.hidden ? null : whole.value, settings: settings() });
+  safe = remember(`{"sentences":${sentences.keptJson},${rest.slice(1)}`);
   if (before && !safe) complain({ message: "The browser cannot keep so long a text: what you do from now on would not survive a reload.", hint: "Save it before you close or reload this tab." });
 }
-whole.addEventListener("input", store);
+whole.addEventListener("input", storeSoon);
 
 async function move(direction) {
   if (turn.busy || !whole.hidden) return;

@@ -3,10 +3,10 @@
 const KEY = "levt-editor-2";
 const TOKEN = "levt-token";
 
-/** Keep a value; gives whether it could be: storage may be full or forbidden. */
-export function remember(value) {
+/** Keep some JSON; gives whether it could be: storage may be full or forbidden. */
+export function remember(json) {
   try {
-    sessionStorage.setItem(KEY, JSON.stringify(value));
+    sessionStorage.setItem(KEY, json);
     return true;
   } catch {
     return false;

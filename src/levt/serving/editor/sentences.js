@@ -14,10 +14,17 @@ const slim = (tokens) =>
     return Object.fromEntries(known.map(([name, value]) => [name, ["fill", "keep"].includes(name) ? Number(value.toPrecision(4)) : value]));
   });
 
+const worthKeeping = ({ space, now }) => ({ space, now: { ...now, doc: { ...now.doc, tokens: slim(now.doc.tokens) }, turn: -1 } });
+
 /** Tokens that were kept, under numbers that no other has. */
 const renumbered = (tokens) => tokens.map((token) => newToken(token.token, token.piece, token));
 
 export class Sentences {
+  /** What the list on the page shows of each sentence, and its button; a keystroke changes one of hundreds. */
+  #shown = [];
+  /** What is kept of a sentence, as JSON: one that does not change is spelt once. */
+  #spelt = new WeakMap();
+
   constructor(session) {
     this.session = session;
   }
@@ -42,7 +49,16 @@ export class Sentences {
 
   /** What is worth keeping. */
   get kept() {
-    return this.session.sentences.map(({ space, now }) => ({ space, now: { ...now, doc: { ...now.doc, tokens: slim(now.doc.tokens) }, turn: -1 } }));
+    return this.session.sentences.map(worthKeeping);
+  }
+
+  /** The same as JSON. */
+  get keptJson() {
+    const spell = (sentence) => {
+      if (!this.#spelt.has(sentence)) this.#spelt.set(sentence, JSON.stringify(worthKeeping(sentence)));
+      return this.#spelt.get(sentence);
+    };
+    return `[${this.session.sentences.map(spell).join(",")}]`;
   }
 
   go(i) {
@@ -68,20 +84,27 @@ export class Sentences {
   show(choose) {
     byId("sentences").hidden = !this.many;
     if (!this.many) return;
-    const focused = byId("sentence-list").contains(document.activeElement);
-    const items = this.session.sentences.map(({ now }, i) => {
-      const done = now.doc.tokens.length > 0;
-      const label = `Sentence ${i + 1}: ${visible(now.source)}${done ? "" : ", no draft yet"}`;
-      return element(
-        "li",
-        {},
-        element("button", { type: "button", "aria-label": label, "aria-current": i === this.session.at ? "true" : null, title: now.source, onclick: () => choose(i) }, `${i + 1}. `, element("bdi", {}, visible(now.source))),
-      );
-    });
     const list = byId("sentence-list");
-    list.replaceChildren(...items);
-    if (focused) items[this.session.at].firstChild.focus();
-    const { offsetLeft: left, offsetWidth: width } = items[this.session.at];
+    const focused = list.contains(document.activeElement);
+    const wanted = this.session.sentences.map(({ now }, i) => ({ source: now.source, done: now.doc.tokens.length > 0, current: i === this.session.at }));
+    const before = this.#shown;
+    const as = (one, i) => before[i]?.source === one.source && before[i].done === one.done && before[i].current === one.current;
+    const anew = before.length !== wanted.length;
+    if (!anew && wanted.every(as)) return;
+    this.#shown = wanted.map((one, i) => (!anew && as(one, i) ? before[i] : { ...one, item: item(one, i, choose) }));
+    if (anew) list.replaceChildren(...this.#shown.map((one) => one.item));
+    else this.#shown.forEach((one, i) => one === before[i] || before[i].item.replaceWith(one.item));
+    const { item: here } = this.#shown[this.session.at];
+    if (focused) here.firstChild.focus();
+    if (!anew && before[this.session.at].current) return;
+    const { offsetLeft: left, offsetWidth: width } = here;
     list.scrollLeft = Math.max(left - list.offsetLeft - (list.clientWidth - width) / 2, 0);
   }
+}
+
+/** A sentence in the list. */
+function item({ source, done, current }, i, choose) {
+  const label = `Sentence ${i + 1}: ${visible(source)}${done ? "" : ", no draft yet"}`;
+  const button = element("button", { type: "button", "aria-label": label, "aria-current": current ? "true" : null, title: source, onclick: () => choose(i) }, `${i + 1}. `, element("bdi", {}, visible(source)));
+  return element("li", {}, button);
 }

@@ -1,20 +1,30 @@
 """A process that does steps, as the runner orders them: ``python -m levt.recipes.reproduce.framework.child``.
 
 Orders come as lines of JSON on stdin, answers go as lines of JSON to the original stdout; whatever a step itself prints
-goes to stderr, which the runner keeps in a log.
+goes to stderr, which the runner keeps in a log. When the runner is gone, even by kill -9, the system closes its end of
+stdin: the step that is being done then ends, too, a training with a checkpoint.
 """
 
 import importlib
 import json
 import os
+import select
+import signal
 import sys
+import threading
+import time
 import traceback
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from levt.errors import LevtError
 from levt.recipes.reproduce.framework.step import Job, Step
+from levt.recipes.reproduce.framework.workers import PATIENCE
 from levt.recipes.reproduce.framework.workplace import Workplace
+
+BUSY = threading.Event()
+"""Set while a step is being done."""
 
 
 def obey(order: dict[str, Any]) -> dict[str, Any]:
@@ -47,12 +57,34 @@ def obey(order: dict[str, Any]) -> dict[str, Any]:
     return {}
 
 
+def follow_the_runner() -> None:
+    """Wait until nobody can give orders any more, and end the step that is being done; to be run in a thread."""
+    if not hasattr(select, "poll"):  # a system without: the step is done to its end
+        return
+    gone = select.poll()
+    gone.register(
+        0, 0
+    )  # what is always told, whether there is something to read or not: the other end is closed
+    gone.poll()
+    BUSY.wait()
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:  # nothing that could be kept
+        os._exit(1)
+    # A training ends with a checkpoint. The runner may have asked by SIGTERM: signals of two kinds are one wish.
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(PATIENCE)
+    os._exit(1)
+
+
 def main() -> None:
     """Obey until nobody orders any more."""
-    with os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1) as answers:
+    threading.Thread(target=follow_the_runner, daemon=True).start()
+    with suppress(BrokenPipeError), os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1) as answers:
         os.dup2(2, 1)
         for line in sys.stdin:
-            answers.write(json.dumps(obey(json.loads(line))) + "\n")
+            BUSY.set()
+            answer = obey(json.loads(line))
+            BUSY.clear()
+            answers.write(json.dumps(answer) + "\n")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from levt.data.aligned import aligned
+from levt.data.children import end_with_the_parent
 from levt.evaluation.scorers import tokenizer_named
 from levt.recipes.post_editing_triples import key
 from levt.recipes.post_editing_words import words_apart
@@ -79,7 +80,8 @@ def _apart(
     both = partial(_both, tokenize=tokenize)
     if count == 1:
         return [both(row) for row in rows]
-    with ProcessPoolExecutor(count, multiprocessing.get_context("spawn")) as pool:
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(count, context, initializer=end_with_the_parent) as pool:
         return list(pool.map(both, rows, chunksize=MANY // 4))
 
 
