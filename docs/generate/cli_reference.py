@@ -6,6 +6,7 @@ import re
 from contextlib import redirect_stdout
 
 from levt.cli import dispatch, first_line, load_verb, verbs
+from levt.cli._layout import fold
 
 WIDTH = "100"
 
@@ -24,7 +25,8 @@ def help_of(*argv: str) -> str:
     finally:
         for name, value in before.items():
             os.environ.pop(name) if value is None else os.environ.update({name: value})
-    return re.sub(r"\x1b\[[0-9;]*m", "", plain(out.getvalue())).strip()
+    said = re.sub(r"\x1b\[[0-9;]*m", "", plain(out.getvalue())).strip()
+    return fold(said, int(WIDTH))
 
 
 def plain(text: str) -> str:

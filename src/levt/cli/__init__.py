@@ -54,7 +54,10 @@ def overview() -> str:
 def dispatch(argv: Sequence[str]) -> None:
     """Run one command line."""
     if not argv or argv[0] in ("-h", "--help"):
-        print(overview())
+        from levt.cli._layout import folded
+
+        with folded():
+            print(overview())
         return
     if argv[0] == "help":  # `levt help convert onnx`, as elsewhere
         return dispatch([*argv[1:], "--help"])
@@ -87,11 +90,13 @@ def _dispatch_kind(verb: str, kinds: dict[str, Callable[..., Any]], rest: Sequen
         import tyro
 
         from levt.cli._flags import STYLE
+        from levt.cli._layout import folded
 
         about = getdoc(importlib.import_module(f"{__name__}.{verb}"))
-        tyro.extras.subcommand_cli_from_dict(
-            kinds, prog=f"levt {verb}", description=about, args=[kind], config=STYLE
-        )
+        with folded():
+            tyro.extras.subcommand_cli_from_dict(
+                kinds, prog=f"levt {verb}", description=about, args=[kind], config=STYLE
+            )
     what = f"unknown kind {kind!r}" if kind else "no kind is given"
     raise LevtError(
         f"levt {verb}: {what}; there are {', '.join(kinds)}",

@@ -61,6 +61,7 @@ def reproduce(
         pack_mib: Most MiB of corpora and models in that archive (60); those that cost least are made again.
         dry_run: Print the steps and how long each will take, and do nothing.
     """
+    from levt.cli._layout import folded
     from levt.errors import ConfigError, MissingExtra
     from levt.recipes.reproduce import names as known
     from levt.recipes.reproduce import reproduction
@@ -76,8 +77,9 @@ def reproduce(
                 "what to reproduce is not named",
                 hint="names come first, as in `levt reproduce table-1 --tasks en-de`; `levt reproduce` lists them",
             )
-        for name in known():
-            print(f"{name:<22} {reproduction(name).title}")
+        with folded():
+            for name in known():
+                print(f"{name:<22} {reproduction(name).title}")
         return
     from levt.recipes.reproduce.framework.packing import pack as write_pack
     from levt.recipes.reproduce.framework.publish import check_place, publish
