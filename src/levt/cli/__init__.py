@@ -67,10 +67,12 @@ def dispatch(argv: Sequence[str]) -> None:
     verb, rest = argv[0], list(argv[1:])
     if verb not in verbs():
         raise LevtError(f"unknown verb {verb!r}", hint=_nearest(verb, verbs(), "levt "))
-    if verb in FILTERS and rest and os.path.isfile(rest[0]):
+    if verb in FILTERS and rest and not rest[0].startswith("-"):
+        words = ["--input", rest[0], "--output", "FOLDER"] if os.path.isdir(rest[0]) else ["<", rest[0]]
+        missing = "" if os.path.exists(rest[0]) else f", and {rest[0]} does not exist"
         raise LevtError(
-            f"levt {verb} reads its lines from standard input",
-            hint=" ".join(["levt", verb, *rest[1:], "<", rest[0]]),
+            f"levt {verb} reads its lines from standard input{missing}",
+            hint=" ".join(["levt", verb, *rest[1:], *(["<", "FILE"] if missing else words)]),
         )
     found = load_verb(verb)
     if isinstance(found, dict):

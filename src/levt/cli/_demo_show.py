@@ -23,10 +23,12 @@ def show_result(
     console: "Console", result: "Result", milliseconds: float, verdict: str = "", source: str = ""
 ) -> None:
     """Print a trace and what it cost."""
+    from levt.cli._layout import counted
     from levt.edits.render_terminal import show
 
-    rounds = "1 iteration" if result.iterations == 1 else f"{result.iterations} iterations"
-    note = f"{rounds}, {milliseconds:.0f} ms{f', {verdict}' if verdict else ''}"
+    note = (
+        f"{counted(result.iterations, 'iteration')}, {milliseconds:.0f} ms{f', {verdict}' if verdict else ''}"
+    )
     console.print()
     show(result.trace, console, iterations=result.iterations, source=source, note=note)
 

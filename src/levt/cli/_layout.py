@@ -33,6 +33,15 @@ def paragraphs(doc: str | None) -> str:
     return re.sub(r"(?<=\S)\n *(?=\S)", " ", inspect.cleandoc(doc or ""))
 
 
+def counted(number: int, one: str) -> str:
+    """So many of something.
+
+    >>> counted(1, "line"), counted(2_000, "line")
+    ('1 line', '2,000 lines')
+    """
+    return f"{number:,} {one}{'' if number == 1 else 's'}"
+
+
 @contextmanager
 def folded() -> Iterator[None]:
     """Fold what is printed meanwhile to a terminal; files and pipes are given the lines as they are."""

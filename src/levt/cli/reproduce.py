@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import tyro
 
 from levt.cli._flags import Flag, Many, Maybe
+from levt.cli._layout import counted, folded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +62,6 @@ def reproduce(
         pack_mib: Most MiB of corpora and models in that archive (60); those that cost least are made again.
         dry_run: Print the steps and how long each will take, and do nothing.
     """
-    from levt.cli._layout import folded
     from levt.errors import ConfigError, MissingExtra
     from levt.recipes.reproduce import names as known
     from levt.recipes.reproduce import reproduction
@@ -123,7 +123,7 @@ def reproduce(
         )
     if pack is not None:
         count = write_pack(place, pack, *goals, most=(60.0 if pack_mib is None else pack_mib) * 2**20)
-        print(f"{pack}: {count} files, {pack.stat().st_size / 2**20:.1f} MiB", file=sys.stderr)
+        print(f"{pack}: {counted(count, 'file')}, {pack.stat().st_size / 2**20:.1f} MiB", file=sys.stderr)
         return
     try:
         check_packages(*goals)
@@ -146,7 +146,8 @@ def reproduce(
             print(f"{publish(one, goal, place, setting, pages)}", file=sys.stderr)
     if not outcome.complete:
         print(
-            f"{len(outcome.left)} steps are left, about {_clock(outcome.seconds)}; next: {outcome.left[0].label}\n"
+            f"{counted(len(outcome.left), 'step')} left, about {_clock(outcome.seconds)}; "
+            f"next: {outcome.left[0].label}\n"
             "hint: run the same command again to go on",
             file=sys.stderr,
         )
@@ -222,7 +223,7 @@ class View:
         self.total = len(steps)
         seconds = sum(step.seconds for step in steps)
         self.bars.update(self.whole, total=max(seconds, 1e-9))
-        self._line(f"{done} steps are done already, {len(steps)} to do, about {_clock(seconds)}")
+        self._line(f"{counted(done, 'step')} done already, {len(steps)} to do, about {_clock(seconds)}")
 
     def started(self, step: "Step") -> None:
         """Show a step that begins."""
