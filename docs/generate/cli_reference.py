@@ -8,7 +8,8 @@ from contextlib import redirect_stdout
 from levt.cli import dispatch, first_line, load_verb, verbs
 from levt.cli._layout import fold
 
-WIDTH = "100"
+WIDTH = "88"
+"""Columns that a page of the site has room for on a small laptop."""
 
 
 def help_of(*argv: str) -> str:
