@@ -6,8 +6,10 @@ import re
 from contextlib import redirect_stdout
 
 from levt.cli import dispatch, first_line, load_verb, verbs
+from levt.cli._layout import fold
 
-WIDTH = "100"
+WIDTH = "88"
+"""Columns that a page of the site has room for on a small laptop."""
 
 
 def help_of(*argv: str) -> str:
@@ -24,7 +26,8 @@ def help_of(*argv: str) -> str:
     finally:
         for name, value in before.items():
             os.environ.pop(name) if value is None else os.environ.update({name: value})
-    return re.sub(r"\x1b\[[0-9;]*m", "", plain(out.getvalue())).strip()
+    said = re.sub(r"\x1b\[[0-9;]*m", "", plain(out.getvalue())).strip()
+    return fold(said, int(WIDTH))
 
 
 def plain(text: str) -> str:

@@ -16,7 +16,7 @@ from levt.edits.follow import Change, Mark
 from levt.edits.trace import Trace
 
 HERE = Path(__file__).parent
-WIDTH, HEIGHT, LETTER, LEFT = 760, 52, 10.9, 150
+HEIGHT, LETTER, LEFT, MARGIN = 52, 10.9, 150, 24
 STYLE = """
   .ground { fill: #ffffff } text { fill: #1d1b26 } .label { fill: #5b5868; font: 15px system-ui, sans-serif }
   .text { font: 18px ui-monospace, Menlo, Consolas, monospace }
@@ -46,7 +46,7 @@ def words(changes: Sequence[Change], marks: Sequence[Mark]) -> list[tuple[Mark, 
 
 def line(y: float, label: str, spans: Sequence[tuple[Mark, str]], *, holes: bool = False) -> list[str]:
     """One row of the picture."""
-    parts = [f'<text class="label" x="24" y="{y}">{escape(label)}</text>']
+    parts = [f'<text class="label" x="{MARGIN}" y="{y}">{escape(label)}</text>']
     at = 0
     for mark, text in spans:
         x, inner = LEFT + LETTER * (at + text.startswith(" ")), text.strip()
@@ -81,9 +81,12 @@ def draw(trace: Trace) -> str:
     for i, (label, spans, holes) in enumerate(rows):
         body += line(38 + HEIGHT * i, label, spans, holes=holes)
     high = HEIGHT * len(rows) + 12
+    # No wider than its text: what is empty makes the letters small on a phone.
+    wide = round(LEFT + LETTER * max(sum(len(text) for _, text in spans) for _, spans, _ in rows) + MARGIN)
     said = escape(f"{trace.text} is made from a draft by deleting, opening placeholders and filling them")
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {high}" role="img" aria-label="{said}">'
-    ground = f'<rect class="ground" width="{WIDTH}" height="{high}" rx="10"/>'
+    size = f'width="{wide}" viewBox="0 0 {wide} {high}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{said}">'
+    ground = f'<rect class="ground" width="{wide}" height="{high}" rx="10"/>'
     return "\n".join([head, f"<style>{STYLE}</style>", ground, *body, "</svg>"]) + "\n"
 
 

@@ -73,6 +73,8 @@ OTHERS = {
     "translate --model levt --terms empty.txt": "empty.txt has no such line",
     "translate --model levt --input two.en --output two.de": "two.de cannot be written: Not a directory",
     "translate two.en --model levt": "reads its lines from standard input\nhint: levt translate --model levt < two.en",
+    "translate folder --model levt": "standard input\nhint: levt translate --model levt --input folder --output FOLDER",
+    "refine missing --draft two.de": "and missing does not exist\nhint: levt refine --draft two.de < FILE",
     "translate --model levt --batch-size 0": "batch_size must be at least 1, got 0",
     "translate --model levt --batch-size 99999999999999999999": "batch_size must be at most 1048576",
     "translate --model levt --empty-gap-penalty nan": "empty_gap_penalty must be between -10 and 10, got nan",

@@ -33,7 +33,7 @@ def test_engines_side_by_side(model: Path, capsys: pytest.CaptureFixture[str]) -
         p50, p95, p99 = map(float, row[4:7])
         assert 0 < p50 <= p95 <= p99
         assert int(row[2]) >= 5
-    assert "1 threads" in said
+    assert "1 thread," in said
     assert "16 texts" in said
 
 

@@ -1,6 +1,8 @@
 """What the bundled model's name does: `levt demo`, the default of --model, levt.load; with a stand-in for the model."""
 
+import itertools
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -33,6 +35,10 @@ def test_it_translates_a_dozen_repairs_a_few_and_says_what_next(
     assert all(text in out for text in SENTENCES[:DEMONSTRATED])
     assert all(draft in out for _, draft in DRAFTS)
     assert "Drafts, repaired:" in out
+    for source, draft in itertools.pairwise(out.splitlines()):
+        if source.startswith("source"):
+            begin = {len(re.split(r"\w+\s+", line, maxsplit=1)[1]) - len(line) for line in (source, draft)}
+            assert len(begin) == 1, "one column"
     page = (installed / "demo.html").read_text("utf-8")
     assert (page.count("<section"), page.count("Source: ")) == (count, count)
     assert "until nothing changes. It came" in page

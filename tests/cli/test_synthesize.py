@@ -50,6 +50,15 @@ def test_mixture_counts(corpus: Path, capsys: pytest.CaptureFixture[str]) -> Non
     real = "train.en train.de train.de"
     main(f"synthesize mix --synthetic triples --real {real} --times 3 --out mixed".split())
     assert "120 synthetic triples, 360 real ones (3 times each)" in capsys.readouterr().err
+    for name in ("one.en", "one.de"):
+        Path(name).write_text("one line\n", encoding="utf-8")
+    main(
+        ["synthesize", "drafts", "--train", "one.en", "one.de", "--black-box", "command:cat", "--out", "one"]
+    )
+    main(["synthesize", "mix", "--synthetic", "one", "--real", "one", "--times", "1", "--out", "once"])
+    said = capsys.readouterr().err
+    assert "one: 1 triple\n" in said
+    assert "once: 1 synthetic triple, 1 real one (1 time each)" in said
 
 
 def test_phrases_from_training_to_text(

@@ -19,6 +19,14 @@ def test_the_picture_of_three_edits_is_drawn_from_its_trace() -> None:
     assert trace.iterations[0].script.fill
 
 
+def test_the_picture_of_three_edits_is_as_wide_as_its_text() -> None:
+    """Else its letters are small where the screen is."""
+    drawing = ET.parse(IMAGES / "three-edits.svg").getroot()
+    texts = [part for part in drawing.iter() if part.get("class", "").startswith("text")]
+    ends = [float(part.get("x", "")) + float(part.get("textLength", "")) for part in texts]
+    assert float(drawing.get("width", "inf")) - max(ends) < 40
+
+
 def test_drawings_are_well_formed_readable_on_dark_and_ask_for_nothing() -> None:
     for picture in IMAGES.glob("*.svg"):
         text = picture.read_text(encoding="utf-8")

@@ -102,6 +102,15 @@ def test_the_reference_has_every_verb_every_public_name_and_every_path(site: Pat
     ] == []
 
 
+def test_help_in_the_reference_fits_its_page() -> None:
+    from generate.cli_reference import page
+
+    wide = [line for line in page().splitlines() if len(line) > 88 and not line.startswith("|")]
+    assert [line for line in wide if not line.startswith("Made from")] == [], (
+        "the page has room for 88 columns"
+    )
+
+
 CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
 
 

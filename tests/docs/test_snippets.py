@@ -67,6 +67,20 @@ def test_a_page_can_be_followed(
                 exec(code, names)
 
 
+@pytest.mark.parametrize("page", list(filter(to_run, pages())), ids=name)
+def test_who_needs_the_toy_is_told_before_where_it_is_made(page: Path) -> None:
+    if "<!-- begins with: nothing -->" in (text := page.read_text(encoding="utf-8")):
+        return
+    used = [
+        block.line
+        for block in to_run(page)
+        if re.search(r"(?<!results/)\btoy/|toy-student|corpora/toy|toy_pair", block.body)
+    ]
+    told = text.find("index.md#a-model-to-play-with")
+    if used:
+        assert 0 <= told < len("".join(text.splitlines(keepends=True)[: used[0]])), f"{name(page)}:{used[0]}"
+
+
 def verbs_and_flags(block: Block) -> list[list[str]]:
     return [call for call in levt_calls(block.script) if call and not call[0].startswith("-")]
 

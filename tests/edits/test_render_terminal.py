@@ -45,6 +45,18 @@ def test_without_colour_the_marks_say_it() -> None:
     assert not trace_text(trace(SCRIPT), colour=False).spans
 
 
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_source_and_a_note_stand_in_the_column_of_the_texts(terminal: bool) -> None:
+    screen, out = console(terminal=terminal, width=34)
+    source = "A dog [is] running across the white snow."
+    show(trace(SCRIPT), screen, source=source, note="1 iteration, 5 ms")
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue()).splitlines()
+    assert lines[0].startswith("source         A dog [is] ")
+    assert lines[-1].rstrip() == "               1 iteration, 5 ms"
+    assert all(line[:15].split() for line in lines[:-1]) == (not terminal), "below it, where it is too long"
+    assert all(len(line) <= 34 for line in lines) == terminal
+
+
 def test_in_colour_deletions_are_struck_and_insertions_purple() -> None:
     text = trace_text(trace(SCRIPT), colour=True)
     styles = {text.plain[span.start : span.end]: str(span.style) for span in text.spans}

@@ -59,6 +59,6 @@ def test_a_jump_between_runs(
     main([*distill, str(tmp_path / "a")])
     capsys.readouterr()
     main([*translate, str(tmp_path / "b")])
-    assert "6 lines were done before" in capsys.readouterr().err
+    assert "done before: 6 lines" in capsys.readouterr().err
     assert contents(tmp_path / "a") == contents(tmp_path / "distilled")
     assert contents(tmp_path / "b") == contents(tmp_path / "translated")

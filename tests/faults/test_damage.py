@@ -128,7 +128,7 @@ def test_shards(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     flip(tmp_path / "out" / "big-00003.txt", rng)
     capsys.readouterr()
     main(call)
-    assert "2 damaged shards were made again" in capsys.readouterr().err
+    assert "made again: 2 damaged shards" in capsys.readouterr().err
     assert contents(tmp_path / "out") == good
 
 

@@ -48,7 +48,7 @@ def test_full_for_translate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         assert done < 8
         ballast.unlink()
         main([*call, str(disk / "out")])
-        assert (f"{2 * done} lines were done before" in capsys.readouterr().err) == (done > 0)
+        assert (f"done before: {2 * done} lines" in capsys.readouterr().err) == (done > 0)
         assert contents(disk / "out") == contents(tmp_path / "whole")
 
 

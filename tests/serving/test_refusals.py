@@ -308,6 +308,9 @@ def test_other_kinds_and_busy_ports() -> None:
     with listen("127.0.0.1", 0) as busy, pytest.raises(ConfigError, match="cannot listen") as refused_:
         listen("127.0.0.1", busy.getsockname()[1])
     assert "--port 0" in str(refused_.value)
+    with pytest.raises(ConfigError, match="cannot listen") as elsewhere:
+        listen("192.0.2.1", 0)  # an address that nobody has
+    assert "--host must be an address of this machine" in str(elsewhere.value)
     with pytest.raises(ConfigError, match="not an address"):
         listen("no.such.host.invalid", 0)
     with pytest.raises(ConfigError, match="queue must be at least 1, got 0"):

@@ -54,7 +54,10 @@ def overview() -> str:
 def dispatch(argv: Sequence[str]) -> None:
     """Run one command line."""
     if not argv or argv[0] in ("-h", "--help"):
-        print(overview())
+        from levt.cli._layout import folded
+
+        with folded():
+            print(overview())
         return
     if argv[0] == "help":  # `levt help convert onnx`, as elsewhere
         return dispatch([*argv[1:], "--help"])
@@ -64,10 +67,12 @@ def dispatch(argv: Sequence[str]) -> None:
     verb, rest = argv[0], list(argv[1:])
     if verb not in verbs():
         raise LevtError(f"unknown verb {verb!r}", hint=_nearest(verb, verbs(), "levt "))
-    if verb in FILTERS and rest and os.path.isfile(rest[0]):
+    if verb in FILTERS and rest and not rest[0].startswith("-"):
+        words = ["--input", rest[0], "--output", "FOLDER"] if os.path.isdir(rest[0]) else ["<", rest[0]]
+        missing = "" if os.path.exists(rest[0]) else f", and {rest[0]} does not exist"
         raise LevtError(
-            f"levt {verb} reads its lines from standard input",
-            hint=" ".join(["levt", verb, *rest[1:], "<", rest[0]]),
+            f"levt {verb} reads its lines from standard input{missing}",
+            hint=" ".join(["levt", verb, *rest[1:], *(["<", "FILE"] if missing else words)]),
         )
     found = load_verb(verb)
     if isinstance(found, dict):
@@ -87,11 +92,13 @@ def _dispatch_kind(verb: str, kinds: dict[str, Callable[..., Any]], rest: Sequen
         import tyro
 
         from levt.cli._flags import STYLE
+        from levt.cli._layout import folded
 
         about = getdoc(importlib.import_module(f"{__name__}.{verb}"))
-        tyro.extras.subcommand_cli_from_dict(
-            kinds, prog=f"levt {verb}", description=about, args=[kind], config=STYLE
-        )
+        with folded():
+            tyro.extras.subcommand_cli_from_dict(
+                kinds, prog=f"levt {verb}", description=about, args=[kind], config=STYLE
+            )
     what = f"unknown kind {kind!r}" if kind else "no kind is given"
     raise LevtError(
         f"levt {verb}: {what}; there are {', '.join(kinds)}",

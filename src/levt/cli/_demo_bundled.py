@@ -4,22 +4,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from levt.cli._demo_show import show_result, write_page
+from levt.cli._layout import folded
 from levt.cli._model import DEFAULT
 
 if TYPE_CHECKING:
     from levt.engine.result import Result
 
 INTRODUCTION = (
-    "levt-en-de writes German by editing: it deletes words, opens places and fills them, until nothing changes.\n"
-    "It came with the package; nothing is downloaded. First from nothing, then from drafts that somebody left behind."
+    "levt-en-de writes German by editing: it deletes words, opens places and fills\n"
+    "them, until nothing changes. It came with the package; nothing is downloaded.\n"
+    "First from nothing, then from drafts that somebody left behind."
 )
 NEXT = """
 What to try next:
-  levt serve                                  an editor in the browser: edit, and let the model repair the rest
-  echo "It is snowing." | levt translate      text in, text out; `levt refine --draft mt.txt < en.txt` repairs drafts
-  levt show "It is snowing." --html edits.html    the edits as a page
-  levt demo --typos                           a model learns to repair typing errors in a minute, on this machine
-  docs/own-pair.md                            from two text files to a model of your own"""
+  levt serve                              an editor in the browser: edit, and let the model repair the rest
+  echo "It is snowing." | levt translate  text in, text out; `levt refine --draft mt.txt < en.txt` repairs drafts
+  levt show "It is snowing."              the edits of one text; with --html edits.html as a page
+  levt demo --typos                       a model learns to repair typing errors in a minute, on this machine
+  docs/own-pair.md                        from two text files to a model of your own"""
 FIRST = "First, in the clone: `make setup && source .venv/bin/activate`, so that `levt` is found, with all extras."
 
 
@@ -61,8 +63,7 @@ def demo_bundled(*, json: bool, html: Path | None) -> None:
             continue
         if len(results) == DEMONSTRATED + 1:
             console.print("\nDrafts, repaired:", markup=False)
-        console.print(f"\nsource  {source}", style="bold", markup=False, soft_wrap=True, end="")
-        show_result(console, result, milliseconds)
+        show_result(console, result, milliseconds, source=source)
     if html is not None:
         sources = [source for source, _ in shown]
         write_page(html, results, "levt: translations and repairs", INTRODUCTION, sources)
@@ -71,6 +72,7 @@ def demo_bundled(*, json: bool, html: Path | None) -> None:
         f"\n{len(results)} texts: {iterations:.1f} iterations and {took / len(results):.0f} ms each, on average",
         file=sys.stderr,
     )
-    print(NEXT, file=sys.stderr)
-    if which("levt") is None:  # `make demo` has made an environment, and nobody is in it
-        print(FIRST, file=sys.stderr)
+    with folded():
+        print(NEXT, file=sys.stderr)
+        if which("levt") is None:  # `make demo` has made an environment, and nobody is in it
+            print(FIRST, file=sys.stderr)

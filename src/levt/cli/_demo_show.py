@@ -19,15 +19,18 @@ def timed(work: "Callable[[], Result]") -> float:
     return 1000 * (time.perf_counter() - begun)
 
 
-def show_result(console: "Console", result: "Result", milliseconds: float, verdict: str = "") -> None:
+def show_result(
+    console: "Console", result: "Result", milliseconds: float, verdict: str = "", source: str = ""
+) -> None:
     """Print a trace and what it cost."""
+    from levt.cli._layout import counted
     from levt.edits.render_terminal import show
 
+    note = (
+        f"{counted(result.iterations, 'iteration')}, {milliseconds:.0f} ms{f', {verdict}' if verdict else ''}"
+    )
     console.print()
-    show(result.trace, console, iterations=result.iterations)
-    rounds = "1 iteration" if result.iterations == 1 else f"{result.iterations} iterations"
-    line = f"        {rounds}, {milliseconds:.0f} ms{f', {verdict}' if verdict else ''}"
-    console.print(line, style="dim", markup=False, soft_wrap=True)
+    show(result.trace, console, iterations=result.iterations, source=source, note=note)
 
 
 def write_page(

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from levt.cli._demo_show import show_result, timed, write_page
+from levt.cli._layout import folded
 
 if TYPE_CHECKING:
     from levt.engine.model import Model
@@ -19,8 +20,9 @@ TEXTS = ("train.draft", "train.target")
 """What the model learns from; they lie beside its corpus."""
 
 INTRODUCTION = (
-    "A Levenshtein Transformer learns to repair typing errors, from 20,000 sentences of a small grammar. It\n"
-    "starts from random weights and takes about a minute on one core; nothing is downloaded."
+    "A Levenshtein Transformer learns to repair typing errors, from 20,000 sentences\n"
+    "of a small grammar. It starts from random weights and takes about a minute on\n"
+    "one core; nothing is downloaded."
 )
 
 
@@ -46,12 +48,13 @@ def demo_typos(out: Path | None, steps: int | None, *, json: bool, html: Path | 
     before = sum(text == wanted for text, wanted in zip(wrong, right, strict=True))
     after = sum(result.text == wanted for result, wanted in zip(answers, right, strict=True))
     iterations = sum(result.iterations for result in answers) / JUDGED
-    print(
-        f"\n{JUDGED} unseen sentences: {before / JUDGED:.0%} were right as they were, {after / JUDGED:.0%} are now,"
-        f" after {iterations:.1f} iterations on average",
-        file=sys.stderr,
-    )
-    print(_next(out), file=sys.stderr)
+    with folded():
+        print(
+            f"\n{JUDGED} unseen sentences: {before / JUDGED:.0%} were right as they were, {after / JUDGED:.0%} are now,"
+            f" after {iterations:.1f} iterations on average",
+            file=sys.stderr,
+        )
+        print(_next(out), file=sys.stderr)
 
 
 def _learnt(folder: Path, steps: int | None) -> "Model":

@@ -12,6 +12,7 @@ from typing import Any
 
 import tyro
 
+from levt.cli._layout import folded
 from levt.errors import ConfigError
 
 
@@ -24,7 +25,8 @@ def read(call: Any, args: Sequence[str], *, prog: str, **how: Any) -> Any:
         if re.search(rf"{re.escape(flag)} (\[|[A-Z]+ [A-Z])", _help(parse)):
             raise ConfigError(f"{flag} is given twice", hint=f"once, with all its values: {flag} ONE ANOTHER")
     try:
-        return parse(args=list(args))
+        with folded():  # what is printed here is help
+            return parse(args=list(args))
     except SystemExit as stop:
         if stop.code == 2:
             print(

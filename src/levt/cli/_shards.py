@@ -83,6 +83,7 @@ def answer_folders(
     import sys
     import time
 
+    from levt.cli._layout import counted
     from levt.cli._progress import bar
     from levt.errors import ConfigError
     from levt.recipes.line_shards import answer_shards
@@ -113,12 +114,17 @@ def answer_folders(
         )
     seconds = time.perf_counter() - begun
     new = found.lines - found.before
-    print(f"{folders.output}: {found.lines:,} lines in {found.shards:,} shards", file=sys.stderr)
+    print(
+        f"{folders.output}: {counted(found.lines, 'line')} in {counted(found.shards, 'shard')}",
+        file=sys.stderr,
+    )
     if found.before:
-        print(f"  {found.before:,} lines were done before", file=sys.stderr)
+        print(f"  done before: {counted(found.before, 'line')}", file=sys.stderr)
     if found.damaged:
-        print(f"  {found.damaged:,} damaged shards were made again", file=sys.stderr)
+        print(f"  made again: {counted(found.damaged, 'damaged shard')}", file=sys.stderr)
     if found.broken:
-        print(f"  {found.broken:,} lines could not be used and have an empty answer", file=sys.stderr)
+        print(
+            f"  not usable, and answered by an empty line: {counted(found.broken, 'line')}", file=sys.stderr
+        )
     if new:
-        print(f"  {new:,} lines in {seconds:,.1f} s, {new / seconds:,.1f} lines/s", file=sys.stderr)
+        print(f"  {counted(new, 'line')} in {seconds:,.1f} s, {new / seconds:,.1f} lines/s", file=sys.stderr)

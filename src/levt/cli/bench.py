@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from levt.cli._flags import AnyModel, Maybe
+from levt.cli._layout import counted
 from levt.cli._model import DEFAULT
 
 
@@ -77,19 +78,20 @@ def bench(
     kind = next(iter(loaded.values())).kind
     gpu = f", {torch.cuda.get_device_name()}" if torch.cuda.is_available() and device != "cpu" else ""
     print(
-        f"{model} ({kind}), {len(texts)} texts, {thread_count()} threads, torch {torch.__version__}{gpu}",
+        f"{model} ({kind}), {counted(len(texts), 'text')}, {counted(thread_count(), 'thread')}, "
+        f"torch {torch.__version__}{gpu}",
         file=sys.stderr,
     )
     rows = []
     settings = given(max_iterations=max_iterations, beam=beam)
     for size in batch:
-        print(f"batch {size}: {seconds:g} s for each of {len(loaded)} engines …", file=sys.stderr)
+        print(f"batch {size}: {counted(len(loaded), 'engine')}, {seconds:g} s each …", file=sys.stderr)
         rows += measure(loaded, texts, batch=size, seconds=seconds, settings=settings)
     if max(row.load for row in rows) > thread_count() + 1:
         print("this machine was busy with other work: times are upper bounds", file=sys.stderr)
     scores: dict[str, str] = {}
     if by is not None:
-        print(f"BLEU of {len(texts)} texts …", file=sys.stderr)
+        print(f"BLEU of {counted(len(texts), 'text')} …", file=sys.stderr)
         for name, one in loaded.items():
             outputs = [result.text for result in one.translate(list(texts), **settings)]
             scores[name] = f"{by.score(outputs, references):6.1f}"

@@ -7,6 +7,7 @@ from typing import Annotated
 import tyro
 
 from levt.cli._flags import Maybe, Two
+from levt.cli._layout import counted
 
 
 def train_phrase(
@@ -55,7 +56,7 @@ def train_phrase(
         raise InputError(f"there is nothing to tune on: {dev[0]} is empty", hint="leave out --dev")
     pairs = list(islice(aligned(*train), limit))
     begun = time.perf_counter()
-    print(f"{len(pairs):,} pairs: aligning and extracting", file=sys.stderr)
+    print(f"{counted(len(pairs), 'pair')}: aligning and extracting", file=sys.stderr)
     system = PhraseSystem.train([x for x, _ in pairs], [y for _, y in pairs], settings)
     print(f"trained in {time.perf_counter() - begun:.1f} s", file=sys.stderr)
     if held:
@@ -66,7 +67,7 @@ def train_phrase(
 
         tune(system, [x for x, _ in held], [y for _, y in held], progress=show)
     system.save(out)
-    print(f"{out}: {len(system.table.words):,} phrase pairs", file=sys.stderr)
+    print(f"{out}: {counted(len(system.table.words), 'phrase pair')}", file=sys.stderr)
 
 
 def translate(

@@ -17,10 +17,12 @@ def chain(argv: Sequence[str]) -> None:
     it stopped and is skipped when it is done. The student's best model is OUT/student/best. Under torchrun
     all processes train, and decode, together.
     """
+    from levt.cli._layout import folded, paragraphs
     from levt.errors import ConfigError
 
     if not argv or argv[0] in ("-h", "--help"):
-        print((chain.__doc__ or "").replace("\n    ", "\n"))
+        with folded():
+            print(paragraphs(chain.__doc__))
         return
     if len(argv) < 2 or argv[0].startswith("-") or argv[1].startswith("-"):
         raise ConfigError(

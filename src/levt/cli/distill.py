@@ -5,6 +5,7 @@ from pathlib import Path
 import tyro
 
 from levt.cli._flags import Flag, Folder, Maybe, ModelName
+from levt.cli._layout import counted
 from levt.recipes.distillation import Distillation
 
 DEFAULT = Distillation()
@@ -55,7 +56,7 @@ def distill(
     check_distillation(settings, open_folder(resolve(teacher)).model.kind)
     with bar("decoding", "sentences") as progress:
         found = distil(resolve(teacher), corpus, out, settings, engine=engine, runner=who, progress=progress)
-    print(f"{out}: {found.examples:,} examples", file=sys.stderr)
+    print(f"{out}: {counted(found.examples, 'example')}", file=sys.stderr)
     for reason, count in found.kept.items():
         print(f"  {count:,} kept their reference: {reason}", file=sys.stderr)
     if json:

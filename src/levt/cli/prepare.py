@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Literal
 
 from levt.cli._flags import Flag, Many, Maybe
+from levt.cli._layout import counted
 
 
 def prepare(
@@ -115,7 +116,10 @@ def prepare(
     for name, report in reports.items():
         counts = ", ".join(f"{count:,} {field} tokens" for field, count in report.tokens.items())
         rate = report.examples / max(report.seconds, 1e-9)
-        print(f"{name}: {report.examples:,} examples, {counts}, {rate:,.0f} examples/s", file=sys.stderr)
+        print(
+            f"{name}: {counted(report.examples, 'example')}, {counts}, {rate:,.0f} examples/s",
+            file=sys.stderr,
+        )
         for reason, count in report.skipped.items():
             print(f"  skipped {count:,}: {reason}", file=sys.stderr)
     for name in filter(lambda name: (out / name).exists(), (SOURCE_TOKENIZER, TOKENIZER)):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import tyro
 
 from levt.cli._flags import Flag, Many, Maybe
+from levt.cli._layout import counted, folded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,8 +77,9 @@ def reproduce(
                 "what to reproduce is not named",
                 hint="names come first, as in `levt reproduce table-1 --tasks en-de`; `levt reproduce` lists them",
             )
-        for name in known():
-            print(f"{name:<22} {reproduction(name).title}")
+        with folded():
+            for name in known():
+                print(f"{name:<22} {reproduction(name).title}")
         return
     from levt.recipes.reproduce.framework.packing import pack as write_pack
     from levt.recipes.reproduce.framework.publish import check_place, publish
@@ -121,7 +123,7 @@ def reproduce(
         )
     if pack is not None:
         count = write_pack(place, pack, *goals, most=(60.0 if pack_mib is None else pack_mib) * 2**20)
-        print(f"{pack}: {count} files, {pack.stat().st_size / 2**20:.1f} MiB", file=sys.stderr)
+        print(f"{pack}: {counted(count, 'file')}, {pack.stat().st_size / 2**20:.1f} MiB", file=sys.stderr)
         return
     try:
         check_packages(*goals)
@@ -146,7 +148,8 @@ def reproduce(
             print(f"{publish(one, goal, place, setting, pages)}", file=sys.stderr)
     if not outcome.complete:
         print(
-            f"{len(outcome.left)} steps are left, about {_clock(outcome.seconds)}; next: {outcome.left[0].label}\n"
+            f"{counted(len(outcome.left), 'step')} left, about {_clock(outcome.seconds)}; "
+            f"next: {outcome.left[0].label}\n"
             "hint: run the same command again to go on",
             file=sys.stderr,
         )
@@ -233,7 +236,7 @@ class View:
         self.total = len(steps)
         seconds = sum(step.seconds for step in steps)
         self.bars.update(self.whole, total=max(seconds, 1e-9))
-        self._line(f"{done} steps are done already, {len(steps)} to do, about {_clock(seconds)}")
+        self._line(f"{counted(done, 'step')} done already, {len(steps)} to do, about {_clock(seconds)}")
 
     def started(self, step: "Step") -> None:
         """Show a step that begins."""

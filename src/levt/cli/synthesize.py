@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 from levt.cli._flags import Maybe
+from levt.cli._layout import counted
 
 WINDOW = 1024
 """Lines that are taken from a pipe at a time, at most."""
@@ -25,7 +26,7 @@ def halves(train: tuple[Path, Path], out: Path, share: float = 0.5, seed: int = 
     from levt.recipes.synthesis import halves as run
 
     first, second = run(*train, out, share=share, seed=seed)
-    print(f"{out}: {first:,} pairs in first, {second:,} in second", file=sys.stderr)
+    print(f"{out}: {counted(first, 'pair')} in first, {second:,} in second", file=sys.stderr)
 
 
 def drafts(
@@ -60,7 +61,7 @@ def drafts(
         count = write_drafts(
             *train, out, settings, progress=lambda done, total: bars.show("drafts", done, total)
         )
-    print(f"{out}: {count:,} triples", file=sys.stderr)
+    print(f"{out}: {counted(count, 'triple')}", file=sys.stderr)
     print(
         f"hint: levt prepare --draft --train {out}/source.txt {out}/draft.txt {out}/target.txt …",
         file=sys.stderr,
@@ -81,7 +82,10 @@ def mix(synthetic: tuple[Path, ...], real: tuple[Path, ...], out: Path, times: i
     from levt.recipes.synthesis import mix as run
 
     some, others = run(synthetic, real, out, times=times)
-    print(f"{out}: {some:,} synthetic triples, {others:,} real ones ({times} times each)", file=sys.stderr)
+    print(
+        f"{out}: {counted(some, 'synthetic triple')}, {counted(others, 'real one')} ({counted(times, 'time')} each)",
+        file=sys.stderr,
+    )
 
 
 def words() -> None:

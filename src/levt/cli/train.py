@@ -1,6 +1,5 @@
 """Train a model by a recipe; run it again to go on where it stopped."""
 
-import inspect
 import os
 import sys
 from collections.abc import Sequence
@@ -14,15 +13,19 @@ def train(argv: Sequence[str]) -> None:
     RECIPE is a name from the list below, or file.py:function. Every field of the recipe is a flag;
     `levt train RECIPE --help` lists them. Under torchrun all processes train together, and start again
     from the last checkpoint when one of them dies:
+
     torchrun --nproc-per-node 8 --max-restarts 3 -m levt train RECIPE …
+
     With --training.sharding shard each holds a part of the weights (FSDP2) instead of all (DDP).
     """
+    from levt.cli._layout import folded, paragraphs
     from levt.recipes import recipe, recipes, summaries
 
     if not argv or argv[0] in ("-h", "--help"):
-        print((train.__doc__ or "").replace("\n    ", "\n"))
-        for name, about in summaries().items():
-            print(f"  {name:<24} {about}")
+        with folded():
+            print(paragraphs(train.__doc__), end="\n\n")
+            for name, about in summaries().items():
+                print(f"  {name:<24} {about}")
         return
     import tyro
 
@@ -36,7 +39,7 @@ def train(argv: Sequence[str]) -> None:
         argv[1:],
         prog=f"levt train {argv[0]}",
         default=default,
-        description=inspect.getdoc(known[argv[0]]) if argv[0] in known else None,
+        description=paragraphs(known[argv[0]].__doc__) if argv[0] in known else None,
     )
     check_changes(experiment, default)
     standing = run(experiment)

@@ -29,10 +29,11 @@ def tune(
 
     Example: levt tune runs/multi30k-levt/best --dev val.en val.de
 
-    A larger γ makes longer texts. The paper chooses from 0 to 3; here it is the smallest γ than which the best is not
-    better by more than chance (paired randomization, 0.05 shared among all). Use the result with --empty-gap-penalty.
-    With --draft, min_edit is chosen instead: the lowest TER of those values with which neither BLEU nor TER is worse
-    than the drafts and one is better by more than chance; 1, leave alone, where there is none. Use it with --min-edit.
+    γ is subtracted from the score of leaving a gap as it is, so a larger one makes longer texts. The paper takes it
+    from 0 to 3; here the smallest is chosen that the best one does not beat by more than chance (paired
+    randomization, 0.05 shared among all). Use it with --empty-gap-penalty. With --draft, min_edit is chosen
+    instead: of the values with which neither BLEU nor TER is worse than the drafts and one is better by more than
+    chance, the one with the lowest TER; 1, leave alone, where there is none. Use it with --min-edit.
 
     Args:
         model: Name of a bundled model, a model folder, or an id of the hub (user/name).

@@ -61,7 +61,10 @@ def rows(trace: Trace, *, colour: bool, iterations: int | None = None) -> list[t
 
 def trace_text(trace: Trace, *, colour: bool, iterations: int | None = None) -> Text:
     """A trace as text, one line per row, never wrapped."""
-    lines = rows(trace, colour=colour, iterations=iterations)
+    return _lines(rows(trace, colour=colour, iterations=iterations))
+
+
+def _lines(lines: Sequence[tuple[str, str, Text]]) -> Text:
     width = max(len(happened) for _, happened, _ in lines)
     return Text("\n").join(
         Text.assemble(f"{label:<6}  {happened:<{width}}  ", body) for label, happened, body in lines
@@ -73,19 +76,27 @@ def has_colour(console: Console) -> bool:
     return console.color_system is not None and not console.no_color
 
 
-def show(trace: Trace, console: Console, *, iterations: int | None = None) -> None:
+def show(
+    trace: Trace, console: Console, *, iterations: int | None = None, source: str = "", note: str = ""
+) -> None:
     """Print a trace: wrapped below its own column on a terminal, one line per iteration anywhere else.
 
-    ``iterations``: how many were made in all, if that is known.
+    ``iterations``: how many were made in all, if that is known. ``source`` stands above the draft and ``note``
+    below the result, where they are given.
     """
     colour = has_colour(console)
+    lines = rows(trace, colour=colour, iterations=iterations)
+    if source:
+        lines.insert(0, ("source", "", Text(visible(source), "bold" if colour else "")))
+    if note:
+        lines.append(("", "", Text(note, "dim" if colour else "")))
     if not console.is_terminal:
-        console.print(trace_text(trace, colour=colour, iterations=iterations), soft_wrap=True)
+        console.print(_lines(lines), soft_wrap=True)
         return
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
-    for label, happened, body in rows(trace, colour=colour, iterations=iterations):
+    for label, happened, body in lines:
         grid.add_row(Text(label), Text(happened), body)
     console.print(grid)

@@ -29,7 +29,7 @@ class Distillation:
     max_iterations: int = 10
     """Most iterations of any other teacher."""
     empty_gap_penalty: float = 0.0
-    """γ of LevT and of the Insertion Transformer."""
+    """γ of the paper, for LevT and the Insertion Transformer: larger makes longer texts."""
     from_scratch: bool = False
     """A LevT teacher writes from nothing even where the corpus has drafts."""
     shard: int = 1_000

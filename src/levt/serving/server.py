@@ -1,6 +1,7 @@
 """Listening: the socket, and the end in good order. Needs the extra ``serve``."""
 
 import asyncio
+import errno
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -38,7 +39,9 @@ def listen(host: str, port: int) -> socket.socket:
         listening.close()
         raise ConfigError(
             f"cannot listen on {host} port {port}: {reason(error)}",
-            hint="choose another port; --port 0 takes a free one",
+            hint="--host must be an address of this machine: 127.0.0.1, or 0.0.0.0 for all"
+            if error.errno == errno.EADDRNOTAVAIL
+            else "choose another port; --port 0 takes a free one",
         ) from None
     return listening
 
