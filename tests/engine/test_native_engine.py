@@ -157,6 +157,23 @@ def test_hundreds_of_requests_have_the_edits_of_the_plain_loop(seed: int) -> Non
     assert stops >= {"unchanged", "limit"}
 
 
+def test_steered_requests_read_their_own_source() -> None:
+    """Whatever else is in the batch, and however often a source is used."""
+    net = network("levt", 2)
+    plain, fast = TorchEngine(net, TOKENIZERS), engine_of(net)
+    sources, rows = [(7, 8, 9), (20, 21, 22, 23, 24)], [1, 0, 1, 0, 1]
+    draft = (11, 12, 13)
+    steering: list[dict[str, Any]] = [
+        {}, {"drop": (True, False, False)}, {"glued": (False, True, True)}, {"open": {1: 0}}, {"open": {2: 2}}
+    ]  # fmt: skip
+    requests = [
+        Request(source=sources[row], draft=draft, **more) for row, more in zip(rows, steering, strict=True)
+    ]
+    expected = plain.refine(plain.encode(sources), requests, rows)
+    for one, other in zip(fast.refine(fast.encode(sources), requests, rows), expected, strict=True):
+        same(one, other)
+
+
 def test_texts_are_those_of_torch_and_rows_may_share_a_source(tmp_path: Path) -> None:
     folder, texts = save_tiny(tmp_path / "model", seed=2), list(dict.fromkeys(LINES))
     plain, fast = (

@@ -142,3 +142,14 @@ def test_stems_are_of_english_words_alone(name: MetricName, tokenize: Tokenize |
     with pytest.raises(ConfigError, match="stem is for ROUGE of English words"):
         metric(name, tokenize=tokenize, stem=True)
     assert "stem:yes" in metric("rouge-1", tokenize="13a", stem=True).measure(["runs"], ["run"]).signature
+
+
+def test_every_system_is_compared_with_the_first() -> None:
+    """The third is the second, so against the first both have one p-value, which is not that of equals."""
+    texts = [f"{word} one two three four" for word in ("a", "b", "c", "d", "e", "f", "g", "h")]
+    wrong = [text.replace("two three", "nine ten") for text in texts]
+    found = metric("bleu").compare({"first": texts, "second": wrong, "third": wrong}, texts, samples=100)
+    assert found["first"].p_value is None
+    assert found["second"].p_value == found["third"].p_value
+    assert found["third"].p_value is not None
+    assert found["third"].p_value < 0.1

@@ -88,3 +88,13 @@ def test_unequal_corpora_are_refused() -> None:
         term_use(["eins"], [])
     with pytest.raises(InputError, match="nothing to count"):
         surface([], [])
+
+
+def test_words_that_the_reference_has_too_are_not_copied() -> None:
+    found = surface(["Berlin stays Berlin here"], ["Berlin bleibt Berlin"], ["Berlin stays"])
+    assert found.copied == 1 / 4
+
+
+def test_a_term_counts_no_more_often_than_it_is_wanted() -> None:
+    assert term_use(["Ball Ball Ball"], [["Ball", "Tor"]]) == 0.5
+    assert term_use(["Ball Ball Ball"], [["Ball", "Ball"]]) == 1.0

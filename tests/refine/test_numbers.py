@@ -207,6 +207,15 @@ def test_what_somebody_gave_locked_or_banned_stays() -> None:
         assert TOKENIZER.decode(found.tokens) == text
 
 
+def test_digits_that_must_stay_are_not_put_right() -> None:
+    """Nobody gave the number 6449, but its first three digits are locked."""
+    draft = tuple(TOKENIZER.encode("a 644"))
+    assert respell(outcome("a 6449", draft=draft), ("64549",), TOKENIZER)
+    found = outcome("a 6449", draft=draft, locked=(False,) + (True,) * (len(draft) - 1))
+    assert not respell(found, ("64549",), TOKENIZER)
+    assert TOKENIZER.decode(found.tokens) == "a 6449"
+
+
 def test_given_pieces_are_left_alone() -> None:
     pieces = Tokenizer.from_pieces(["6449", "64549"])
     found = Outcome(Request(source=(5,)))

@@ -250,7 +250,13 @@ def test_a_token_covers_whatever_costs_or_tells() -> None:
             ("POST", "/v1/tokenize"), ("GET", "/v1/models"), ("GET", "/metrics"), ("GET", "/openapi.json"),
             ("GET", "/nothing"),
         ):  # fmt: skip
-            for header in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic secret"}):
+            for header in (
+                {},
+                *(
+                    {"Authorization": one}
+                    for one in ("Bearer wrong", "Bearer secre", "Bearer secrets", "Basic secret")
+                ),
+            ):
                 response = client.request(method, path, headers=header)
                 assert refused(response) == "unauthorised"
                 assert response.headers["WWW-Authenticate"].startswith("Bearer")

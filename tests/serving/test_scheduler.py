@@ -163,3 +163,20 @@ def test_more_than_can_ever_wait_is_too_much_and_not_too_early() -> None:
     with pytest.raises(Problem, match="3 texts or parts of texts, at most 2 may wait") as refused:
         scheduler.submit([Ticket(group="a", size=5) for _ in range(3)])
     assert refused.value.type == "too_many_texts"
+
+
+def test_the_rows_of_each_count() -> None:
+    scheduler = Scheduler(rows=5, tokens=100, queue=9)
+    tickets = [Ticket(group=name, size=2, rows=2) for name in "abc"]
+    scheduler.submit(tickets)
+    assert scheduler.admit() == tickets[:2]
+    scheduler.remove(tickets[0])
+    assert scheduler.admit() == tickets[2:]
+
+
+def test_a_deadline_has_passed_when_it_is_reached() -> None:
+    scheduler = Scheduler(rows=5, tokens=100, queue=9)
+    ticket = Ticket(group="a", size=2, deadline=7.0)
+    scheduler.submit([ticket])
+    assert scheduler.expired(6.9) == []
+    assert scheduler.expired(7.0) == [ticket]
