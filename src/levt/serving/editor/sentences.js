@@ -75,7 +75,7 @@ export class Sentences {
       return element(
         "li",
         {},
-        element("button", { type: "button", "aria-label": label, "aria-current": i === this.session.at ? "true" : null, title: now.source, onclick: () => choose(i) }, `${i + 1}. `, element("bdi", {}, visible(now.source))),
+        element("button", { type: "button", "aria-label": label, "aria-current": i === this.session.at ? "true" : null, title: now.source, onclick: () => choose(i) }, `${i + 1}. `, element("bdi", { lang: byId("source").lang }, visible(now.source))),
       );
     });
     const list = byId("sentence-list");
