@@ -25,7 +25,7 @@ export function chips({ list, field, button, onAdd, onRemove }) {
         element(
           "li",
           { className: missing(text) ? "missing" : "" },
-          element("span", { dir: "auto" }, text),
+          element("span", { dir: "auto", lang: input.lang }, text),
           missing(text) ? element("span", { className: "faint" }, " not yet") : null,
           element("button", { type: "button", "aria-label": `Remove ${text}`, onclick: () => (onRemove(i), input.focus()) }, "×"),
         ),

@@ -25,3 +25,16 @@ export function percent(p) {
 export const plural = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
 
 export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+/** Switch a button off or on. One that has the focus keeps it: whoever has no mouse would be sent to the top of the page. */
+export function switchOff(button, off) {
+  const held = off && document.activeElement === button;
+  button.disabled = off && !held;
+  if (!held) return button.removeAttribute("aria-disabled");
+  if (isOff(button)) return;
+  button.setAttribute("aria-disabled", "true");
+  button.addEventListener("blur", () => isOff(button) && switchOff(button, true), { once: true });
+}
+
+/** Whether a button is switched off. */
+export const isOff = (button) => button.disabled || button.hasAttribute("aria-disabled");

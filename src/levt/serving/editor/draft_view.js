@@ -62,6 +62,8 @@ export class DraftView {
   constructor(root, on) {
     this.root = root;
     this.on = on;
+    /** Of the words; what is said about gaps is in the language of the page. */
+    this.lang = "";
     this.items = [];
     this.at = 0;
     this.input = null;
@@ -145,6 +147,7 @@ export class DraftView {
       {
         type: "button",
         className: ["word", ...state.filter(Boolean)].join(" "),
+        lang: this.lang,
         "aria-label": wordLabel(item),
         "aria-haspopup": "dialog",
         tabIndex: -1,
@@ -186,6 +189,7 @@ export class DraftView {
     const input = element("input", {
       type: "text",
       className: "typing",
+      lang: this.lang,
       value: text,
       autocomplete: "off",
       spellcheck: false,

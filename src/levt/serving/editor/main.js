@@ -4,7 +4,7 @@ import { Api } from "./api.js";
 import { chips } from "./chips.js";
 import { sentencesOf } from "./cutting.js";
 import { ask, crossWord, documentOf, keepWord, replace, textOf } from "./document.js";
-import { byId, element, plural } from "./dom.js";
+import { byId, element, isOff, plural, switchOff } from "./dom.js";
 import { DraftView } from "./draft_view.js";
 import { FrameView } from "./frame_view.js";
 import { gapMenu, wordMenu } from "./menus.js";
@@ -176,6 +176,7 @@ const player = new Player({
     byId("draft").hidden = Boolean(frame) || !whole.hidden;
     byId("empty").hidden = Boolean(frame) || !whole.hidden || session.now.doc.tokens.length > 0;
   },
+  onTell: (moment) => say(`${moment}.`, { seen: false }),
   onTake(i) {
     const { tokens } = player.frames[i];
     session.commit(`went back to ${player.describe(i).split(":")[0].toLowerCase()}`, { doc: documentOf(tokens) });
@@ -262,6 +263,7 @@ async function join() {
   if (!(await written())) return;
   settle();
   sentences.join();
+  draft.focus();
 }
 
 const hasDraft = ({ doc } = session.now) => doc.tokens.length > 0 || doc.counts.some((count) => count !== null);
@@ -331,6 +333,13 @@ for (const id of ["follow", ...SETTINGS]) byId(id).addEventListener("change", ()
 
 // ---- the page -------------------------------------------------------------------------------------------
 
+/** Hide or show an element; where it had the focus, `heir` gives what gets it. */
+function hide(one, hidden, heir) {
+  const held = hidden && one.contains(document.activeElement);
+  one.hidden = hidden;
+  if (held) heir().focus();
+}
+
 function render() {
   const { now } = session;
   const { busy } = turn;
@@ -351,13 +360,13 @@ function render() {
   byId("continue").classList.toggle("primary", hasDraft());
   byId("translate").classList.toggle("primary", !hasDraft());
   const still = busy || !whole.hidden;
-  byId("undo").disabled = still || !session.canUndo;
-  byId("redo").disabled = still || !session.canRedo;
+  switchOff(byId("undo"), still || !session.canUndo);
+  switchOff(byId("redo"), still || !session.canRedo);
   byId("draft").inert = busy;
-  for (const id of ["translate", "continue", "step", "as-text", "take"]) byId(id).disabled = busy;
+  for (const id of ["translate", "step", "as-text", "take"]) switchOff(byId(id), busy);
+  switchOff(byId("continue"), busy || (!hasDraft() && whole.hidden));
   if (!typing || now.source.length < LONG) showSplit();
-  byId("continue").disabled ||= !hasDraft() && whole.hidden;
-  byId("stop").hidden = !busy;
+  hide(byId("stop"), !busy, () => byId(hasDraft() ? "continue" : "translate"));
   byId("draft").setAttribute("aria-busy", String(busy));
   if (!busy && player.isNow) player.onShow(null);
 }
@@ -366,7 +375,7 @@ function render() {
 function showSplit() {
   const still = turn.busy || !whole.hidden;
   const several = still ? 0 : sentences.many ? untranslated(session.sentences).length : apart().length;
-  byId("split").hidden = several < (sentences.many ? 1 : 2);
+  hide(byId("split"), several < (sentences.many ? 1 : 2), () => source);
   byId("split").textContent = `Translate ${plural(several, "sentence")} ${sentences.many ? "without a draft" : "one by one"}`;
 }
 
@@ -448,12 +457,19 @@ async function save({ currentTarget: button }) {
   );
 }
 
+/** Look at an iteration from elsewhere; who moves the slider itself is told by it. */
+function look(position) {
+  if (!player.frames.length) return false;
+  player.seek(position);
+  if (document.activeElement !== player.scrubber) say(`${player.describe()}.`, { seen: false });
+}
+
 const help = () => {
   closePopover();
   if (!byId("help").open) byId("help").showModal();
 };
 
-const click = (id, act) => byId(id).addEventListener("click", act);
+const click = (id, act) => byId(id).addEventListener("click", (event) => isOff(byId(id)) || act(event));
 click("translate", () => run("translate"));
 click("continue", goOn);
 click("step", () => run("step"));
@@ -483,8 +499,8 @@ setUpShortcuts({
   sentenceBefore: () => void goTo(session.at - 1),
   sentenceAfter: () => void goTo(session.at + 1),
   copy: () => void copy(),
-  earlier: () => player.frames.length > 0 && player.seek(Math.max(player.position - 1, 0)),
-  later: () => player.frames.length > 0 && player.seek(Math.min(player.position + 1, player.frames.length)),
+  earlier: () => look(Math.max(player.position - 1, 0)),
+  later: () => look(Math.min(player.position + 1, player.frames.length)),
   help,
 });
 
@@ -492,12 +508,14 @@ setUpShortcuts({
 function showLanguages(name) {
   const codes = /-([a-z]{2})-([a-z]{2})$/.exec(name)?.slice(1) ?? [];
   const names = new Intl.DisplayNames(["en"], { type: "language" });
-  const parts = [["source-title", ["source"]], ["draft-title", ["draft", "frame", "whole"]]];
+  const parts = [["source-title", ["source"]], ["draft-title", ["frame", "whole", "term", "ban"]]];
   codes.forEach((code, i) => {
     const [title, ids] = parts[i];
     byId(title).append(" ", element("span", { className: "faint" }, names.of(code)));
     for (const id of ids) byId(id).lang = code;
   });
+  draft.lang = codes[1] ?? "";
+  render();
 }
 
 /** Work with a model; what was written with another one is looked up anew in its vocabulary. */

@@ -1,6 +1,6 @@
 // What can be done with a word and with a gap, as parts of a popover. Knows no document.
 
-import { element, percent } from "./dom.js";
+import { byId, element, percent } from "./dom.js";
 import { visible } from "./pieces.js";
 import { closePopover, openPopover, place } from "./popover.js";
 
@@ -56,7 +56,7 @@ function row(one, take) {
   bar.style.setProperty("--share", one.probability);
   const button = choice("", () => take(one), { className: "alternative" });
   button.append(
-    element("span", { className: "what", dir: "auto" }, one.shown),
+    element("span", { className: "what", dir: "auto", lang: byId("whole").lang }, one.shown),
     bar,
     element("span", { className: "faint" }, percent(one.probability)),
   );

@@ -200,6 +200,7 @@ export class ModelTurn {
         : nothing && action === "re-sync"
           ? " Cross out what no longer fits and continue, or translate anew."
           : "";
-    say(`${plural(result.iterations, "iteration")}: ${edits}; ${STOPPED[result.stopped] ?? result.stopped}.${advice}`);
+    const read = nothing ? "" : textOf(this.session.now.doc);
+    say(`${plural(result.iterations, "iteration")}: ${edits}; ${STOPPED[result.stopped] ?? result.stopped}.${advice}`, { read });
   }
 }

@@ -1,15 +1,22 @@
 // What the page says: what happened (for everyone, also read aloud), and what went wrong with a way out.
 
-import { byId } from "./dom.js";
+import { byId, element } from "./dom.js";
 
 let retry = null;
 let drop = null;
+/** Where the focus was before it came to the notice. */
+let before = null;
 
-/** Say something in passing: on the page and in the live region. */
-export function say(text, { seen = true } = {}) {
+/**
+ * Say something in passing: on the page, and in the one live region of it, so that it is read aloud once. `read` is
+ * a text in the language of the draft, which is read aloud behind it; the page has it elsewhere.
+ */
+export function say(text, { seen = true, read = "" } = {}) {
   const live = byId("live");
+  const before = live.textContent;
+  live.replaceChildren(text, ...(read ? [" ", element("span", { lang: byId("whole").lang }, read)] : []));
   // The same words twice would not be read aloud twice.
-  live.textContent = live.textContent === text ? `${text}\u00a0` : text;
+  if (live.textContent === before) live.append("\u00a0");
   if (seen) byId("status").textContent = text;
 }
 
@@ -35,10 +42,15 @@ export function complain(error, again = null, { giveUp = null, more = "" } = {})
 }
 
 export function settle() {
+  const held = byId("notice").contains(document.activeElement);
   byId("notice").hidden = true;
+  if (held) (before?.isConnected ? before : byId("source")).focus();
 }
 
 export function setUpNotices() {
+  byId("notice").addEventListener("focusin", ({ relatedTarget }) => {
+    if (!byId("notice").contains(relatedTarget)) before = relatedTarget;
+  });
   byId("notice-close").addEventListener("click", () => {
     settle();
     drop?.();

@@ -15,9 +15,12 @@ export class Player {
   #run = 0;
   #arrived = null;
 
-  /** `onShow(frame, phase)` shows a frame, `onShow(null)` the present; `onTake(i)` goes on from frame i. */
-  constructor({ onShow, onTake }) {
-    this.onShow = onShow;
+  /**
+   * `onShow(frame, phase)` shows a frame, `onShow(null)` the present; `onTell(moment)` reads aloud what is played
+   * again; `onTake(i)` goes on from frame i.
+   */
+  constructor({ onShow, onTell, onTake }) {
+    Object.assign(this, { onShow, onTell });
     this.live = null;
     this.ended = true;
     this.frames = [];
@@ -120,6 +123,7 @@ export class Player {
       }
       if (i >= this.frames.length || run !== this.#run) break;
       this.position = i;
+      if (!live) this.onTell(this.describe());
       const { deleted, inserted } = this.frames[i];
       const phases = [deleted && "delete", inserted && "insert", "fill"].filter(Boolean);
       for (const phase of calm() ? ["all"] : phases) {

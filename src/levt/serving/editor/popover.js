@@ -62,6 +62,13 @@ root.addEventListener("toggle", () => {
 });
 
 root.addEventListener("keydown", (event) => {
+  const ends = stops();
+  if (event.key === "Tab" && event.target === (event.shiftKey ? ends[0] : ends.at(-1))) {
+    // Beyond its ends it would stay open over the page, with the focus somewhere behind it.
+    closePopover();
+    event.preventDefault();
+    return;
+  }
   const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
   if (!step || event.target.tagName === "INPUT") return;
   const all = stops();

@@ -105,6 +105,6 @@ export class Sentences {
 /** A sentence in the list. */
 function item({ source, done, current }, i, choose) {
   const label = `Sentence ${i + 1}: ${visible(source)}${done ? "" : ", no draft yet"}`;
-  const button = element("button", { type: "button", "aria-label": label, "aria-current": current ? "true" : null, title: source, onclick: () => choose(i) }, `${i + 1}. `, element("bdi", {}, visible(source)));
+  const button = element("button", { type: "button", "aria-label": label, "aria-current": current ? "true" : null, title: source, onclick: () => choose(i) }, `${i + 1}. `, element("bdi", { lang: byId("source").lang }, visible(source)));
   return element("li", {}, button);
 }
