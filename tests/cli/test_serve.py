@@ -129,10 +129,13 @@ def test_it_answers_to_the_address_that_it_tells(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr("levt.serving.server.make_server", made)
     threads, flags = torch.get_num_threads(), ["--device", "cpu", "--port", "0"]
     try:
-        for more in ([], ["--allow-host", "Example.org"]):
+        for more in ([], ["--allow-host", "Example.org"], ["--host", "127.0.0.2"], ["--host", "127.1"]):
             main(["serve", str(save_tiny(tmp_path / "small")), *flags, "--host", "0.0.0.0", *more])
     finally:
         torch.set_num_threads(threads)
-    everybody, some = found
+    everybody, some, other, short = found
     assert everybody is None
     assert some >= {"127.0.0.1", "localhost", "example.org"}
+    # Loopback however it is spelt: a page whose own name points here is not answered.
+    assert other == {"127.0.0.2", "127.0.0.1", "localhost", "::1"}
+    assert short == {"127.1", "127.0.0.1", "localhost", "::1"}

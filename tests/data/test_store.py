@@ -131,6 +131,17 @@ def test_wrong_meta(make_store, change: dict, problem: str) -> None:
         Store.open(store.folder)
 
 
+def test_files_elsewhere_are_not_read(make_store) -> None:
+    store = make_store(count=3)
+    path = store.folder / "meta.json"
+    meta = json.loads(path.read_text())
+    for shard in meta["shards"]:
+        shard["name"] = f"../{store.folder.name}/{shard['name']}"  # the same files, and of the right sizes
+    path.write_text(json.dumps(meta))
+    with pytest.raises(StoreError, match="a file lies outside the folder"):
+        Store.open(store.folder)
+
+
 def test_no_store(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="not a store"):
         Store.open(tmp_path / "nothing")
@@ -138,5 +149,7 @@ def test_no_store(tmp_path: Path) -> None:
     (tmp_path / "train" / "meta.json").write_text("{")
     with pytest.raises(StoreError, match="it holds the stores train"):
         Store.open(tmp_path)
-    with pytest.raises(StoreError, match=r"meta\.json is damaged"):
-        Store.open(tmp_path / "train")
+    for text in ("{", "[" * 100_000):
+        (tmp_path / "train" / "meta.json").write_text(text)
+        with pytest.raises(StoreError, match=r"meta\.json is damaged"):
+            Store.open(tmp_path / "train")

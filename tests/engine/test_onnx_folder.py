@@ -92,6 +92,9 @@ def test_graphs_inside_the_model_come_first_and_must_be_whole(model: Path, tmp_p
     (place / MANIFEST).write_text(json.dumps({**manifest, "files": elsewhere}))
     with pytest.raises(ModelError, match=r"\.\./float32/delete\.onnx: a graph must lie in this folder"):
         levt.load(model, engine="onnx")
+    (place / MANIFEST).write_text("[" * 100_000)
+    with pytest.raises(ModelError, match=r"graphs\.json cannot be read"):
+        levt.load(model, engine="onnx")
     (place / MANIFEST).write_bytes(b"\xff")
     with pytest.raises(ModelError, match=r"cannot be read: not UTF-8 \(invalid start byte at byte 0\)"):
         levt.load(model, engine="onnx")

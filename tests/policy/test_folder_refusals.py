@@ -133,8 +133,25 @@ def test_a_missing_file_is_named(folder: Path, name: str) -> None:
             lambda c: c["model"].update(encoder_layers=2),
             ["encoder.blocks.1.self_attention.qkv.weight is missing"],
         ),
-        (lambda c: c["model"].update(width=1 << 50), ["a network of these sizes cannot be built"]),
-        (lambda c: c["model"].update(hidden=1 << 100), ["a network of these sizes cannot be built"]),
+        *(
+            (lambda c, sizes=sizes: c["model"].update(sizes), ["a network of these sizes cannot be in model"])
+            for sizes in (
+                {"width": 1 << 50},
+                {"hidden": 1 << 100},
+                {"encoder_layers": 1_000, "hidden": 1_000},
+                {"decoder_layers": 1_000, "hidden": 1_000},
+                {"max_count": 10**6},
+                {"encoder_hidden": 10**6},
+                {"encoder_width": 1 << 12, "joint_embeddings": False},
+                {"target_vocabulary": 10**7, "joint_embeddings": False},
+            )
+        ),
+        (
+            lambda c: c["model"].update(encoder_layers=1_001),
+            ["encoder_layers must be at most 1,000, got 1001"],
+        ),
+        (lambda c: c["model"].update(decoder_layers=10**7), ["decoder_layers must be at most 1,000"]),
+        (lambda c: c["model"].update(max_length=10**7), ["max_length must be at most 1,000,000"]),
     ],
 )
 def test_config_is_read_strictly(folder: Path, change: Callable[[Any], Any], words: list[str]) -> None:
@@ -164,3 +181,8 @@ def test_a_folder_exported_without_weights_says_what_runs_it(folder: Path) -> No
     said = problems_of(folder)
     assert "left out, there are only ONNX graphs" in said
     assert "--engine onnx-int8" in said
+
+
+def test_json_without_end_is_damaged(folder: Path) -> None:
+    (folder / "config.json").write_text("[" * 100_000)
+    assert "config.json cannot be read" in problems_of(folder)

@@ -107,6 +107,7 @@ STRANGERS: dict[str, Any] = {
     "no results": {"choices": []},
     "no text": {"results": [{"content": "A"}, {"content": "B"}]},
     "a list": ["A", "B"],
+    "a list without end": b"[" * 100_000,
 }
 """Answers that only another kind of server gives."""
 
@@ -152,7 +153,9 @@ class Answering(BaseHTTPRequestHandler):
             self.send(200, {"results": [{"text": text.upper()} for text in body["texts"]]})
 
     def send(self, status: int, body: Any, after: str | None = None) -> None:
-        content = b"<html>" if body is None else json.dumps(body).encode()
+        content = (
+            b"<html>" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
+        )
         self.send_response(status)
         self.send_header("Content-Length", str(len(content)))
         if after is not None:

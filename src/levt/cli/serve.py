@@ -69,7 +69,7 @@ def serve(
         except ImportError:
             raise MissingExtra(package, "serve") from None
     from levt.serving.app import LOCAL, create_app
-    from levt.serving.server import address_of, listen, make_server
+    from levt.serving.server import address_of, listen, make_server, own_names
     from levt.serving.service import Service
 
     limits = Limits(
@@ -96,15 +96,16 @@ def serve(
         torch.set_num_threads(1)
     budget = Budget(rows=rows, tokens=tokens)
     service = Service(loaded, served_name(model), limits, budget, threads)
-    local = host in LOCAL
-    # On loopback only the names of this machine are answered to: a page that makes its own name point here is not.
-    hosts = (*LOCAL, host, *allow_host) if local or allow_host else None
-    if not local and token is None:
-        print(
-            f"anyone who can reach {host} can use this server; --token-file asks for a token", file=sys.stderr
-        )
-    gate = create_app(service, token=token, cors=cors, hosts=hosts)
     with listen(host, port) as listening:
+        own, local = own_names(listening)
+        # On loopback only the names of this machine are answered to: a page that makes its own name point here is not.
+        hosts = (*LOCAL, host, *own, *allow_host) if local or allow_host else None
+        if not local and token is None:
+            print(
+                f"anyone who can reach {host} can use this server; --token-file asks for a token",
+                file=sys.stderr,
+            )
+        gate = create_app(service, token=token, cors=cors, hosts=hosts)
         address = address_of(listening)
         server = make_server(
             gate, begun=lambda: print(f"levt listens on {address} (Ctrl-C ends it)", file=sys.stderr)

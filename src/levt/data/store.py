@@ -178,7 +178,7 @@ def _read_meta(folder: Path) -> dict[str, Any]:
         if version != VERSION:
             raise StoreError(f"{folder} is a store of version {version}, not {VERSION}", hint=_AGAIN)
         _check_meta(meta)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise StoreError(f"{path} is damaged: {type(error).__name__} {error}", hint=_AGAIN) from error
     return meta
 
@@ -189,6 +189,8 @@ def _check_meta(meta: dict[str, Any]) -> None:
         raise ValueError("the shards do not add up to the count")
     if list(meta["fields"]) not in (["source", "target"], ["source", "draft", "target"]):
         raise ValueError(f"unknown fields {list(meta['fields'])}")
+    if any(file != Path(file).name for file, _ in _files(meta)):
+        raise ValueError("a file lies outside the folder")
     for field, known in meta["fields"].items():
         size, tokens = TOKEN[known["dtype"]].itemsize, 0
         for shard in meta["shards"]:

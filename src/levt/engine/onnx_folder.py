@@ -54,7 +54,7 @@ class Graphs:
                 str(name): [str(graph) for graph in graphs] for name, graphs in manifest["chains"].items()
             }
             made_of = manifest["of"]
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ModelError(f"{folder / MANIFEST} cannot be read: {reason(error)}", hint=hint) from error
         if made_of != identity(config):
             raise ModelError(f"the graphs in {folder} are of another model, or of another version", hint=hint)

@@ -32,6 +32,9 @@ TOWERS: dict[Sharing, tuple[tuple[Policy, ...], ...]] = {
 CONFIGS: dict[str, type["ModelConfig"]] = {}
 """Every kind of network by its name; a configuration that names its kind is entered when it is defined."""
 
+LONGEST, DEEPEST = 1_000_000, 1_000
+"""Most positions and blocks: beyond every network there is, and what a hand that would do harm may ask for."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ModelConfig:
@@ -80,6 +83,7 @@ class ModelConfig:
             yield "joint_embeddings ties the output too, got tie_output False"
         yield from self._at_least("width", 1)
         yield from self._at_least("max_length", 2)
+        yield from self._at_most("max_length", LONGEST)
         yield from self._share("dropout")
 
     def _at_least(self, name: str, least: int) -> Iterator[str]:
@@ -87,10 +91,20 @@ class ModelConfig:
         if value is not None and value < least:
             yield f"{name} must be at least {least}, got {value}"
 
+    def _at_most(self, name: str, most: int) -> Iterator[str]:
+        value = getattr(self, name)
+        if value > most:
+            yield f"{name} must be at most {most:,}, got {value}"
+
     def _share(self, name: str) -> Iterator[str]:
         value = getattr(self, name)
         if not 0 <= value < 1:
             yield f"{name} must be at least 0 and below 1, got {value}"
+
+    @property
+    def fewest_weights(self) -> int:
+        """No network of these sizes has fewer numbers: so many a file must hold, before one is built for it."""
+        return self.target_vocabulary * self.width
 
     def to_json(self) -> dict[str, Any]:
         """The kind and all fields, as JSON values.
@@ -149,6 +163,8 @@ class TransformerConfig(ModelConfig):
             yield from self._at_least(name, 1)
         for name in ("encoder_width", "encoder_hidden", "encoder_heads"):
             yield from self._at_least(name, 1)
+        for name in ("encoder_layers", "decoder_layers"):
+            yield from self._at_most(name, DEEPEST)
         for name in ("attention_dropout", "activation_dropout"):
             yield from self._share(name)
         if self.heads > 0 and self.width % self.heads:
@@ -164,6 +180,22 @@ class TransformerConfig(ModelConfig):
         ):
             if positions == "sinusoidal" and (size % 2 or size < 4):
                 yield f"sinusoidal positions need an even {side}width of at least 4, got {size}"
+
+    @property
+    def fewest_weights(self) -> int:
+        """Embeddings, and of each block four products of attention and two of the feed-forward part."""
+        sides = (
+            (self.encoder_layers, self.of_encoder("width"), self.of_encoder("hidden")),
+            (self.blocks, self.width, self.hidden),
+        )
+        return super().fewest_weights + sum(
+            depth * (4 * width + 2 * hidden) * width for depth, width, hidden in sides
+        )
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of all decoder towers."""
+        return self.decoder_layers
 
     def of_encoder(self, name: str) -> Any:
         """The encoder's value of a field: its own where it has one, else the decoder's."""
@@ -211,6 +243,16 @@ class LevTConfig(TransformerConfig):
         """Whether two policies see a state alike: the same tower up to the same exit."""
         together = any(one in group and other in group for group in TOWERS[self.sharing])
         return together and self.exit_of(one) == self.exit_of(other)
+
+    @property
+    def fewest_weights(self) -> int:
+        """The same, and the matrix B of Eq. (4)."""
+        return super().fewest_weights + (self.max_count + 1) * 2 * self.width
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of all decoder towers."""
+        return sum(self.depths.values())
 
     @property
     def depths(self) -> dict[tuple[Policy, ...], int]:

@@ -40,6 +40,8 @@ from levt.text.tokenizer import Tokenizer
 
 PICKLES = (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib")
 """Files that run code when they are loaded; one in a model folder is there by mistake or by malice."""
+FEWEST_BITS, FEW = 4, 10_000_000
+"""Of a weight, however it is stored; and so many weights are no burden, whatever the file says."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +146,7 @@ def read_folder(
             problems += vocabulary_problems(config.model, tokenizers)
         except ModelError as error:
             problems.append(error.message)
+    check_size(folder, config)
     try:
         with unseeded():
             model = build(config.model)
@@ -156,6 +159,17 @@ def read_folder(
     if WEIGHTS not in damaged:
         problems += [f"{WEIGHTS}: {p}" for p in read_weights(folder / WEIGHTS, model, config.dtype)]
     return model, tokenizers, problems
+
+
+def check_size(folder: Path, config: FolderConfig) -> None:
+    """Refuse sizes that the file of the weights cannot be of, before so much memory is asked for."""
+    fewest, stored = config.model.fewest_weights, config.files[WEIGHTS].bytes
+    if fewest > FEW and fewest * FEWEST_BITS > 8 * stored:
+        raise ModelError(
+            f"{folder / CONFIG}: a network of these sizes cannot be in {WEIGHTS}: it has {fewest:.3g} weights or more, "
+            f"the file {stored:,} bytes",
+            hint=DAMAGED,
+        )
 
 
 def open_folder(folder: Path) -> FolderConfig:

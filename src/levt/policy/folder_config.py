@@ -83,7 +83,7 @@ def read_folder_config(path: Path) -> FolderConfig:
     """Read config.json; everything that is wrong with it in one error."""
     try:
         saved = json.loads(path.read_bytes().decode("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ModelError(f"{path} cannot be read: {reason(error)}", hint=DAMAGED) from error
     if not isinstance(saved, dict) or "format" not in saved:
         raise ModelError(

@@ -141,7 +141,7 @@ def problem(status: int, content: bytes, url: str) -> LevtError:
     try:
         told = json.loads(content)["error"]
         kind, message, hint = str(told["type"]), str(told["message"]), told.get("hint")
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return stranger(url, f"answers with status {status}")
     if kind in ("unusable_text", "too_many_tokens", "too_many_bytes", "too_many_terms", "too_many_texts"):
         return InputError(message, hint=hint)
@@ -155,7 +155,7 @@ def problem(status: int, content: bytes, url: str) -> LevtError:
 def _read(content: bytes, url: str) -> dict[str, Any]:
     try:
         found = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise stranger(url, "answers with something else than JSON") from None
     if not isinstance(found, dict):
         raise stranger(url, "answers with something else than an object")

@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import ipaddress
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -51,6 +52,12 @@ def address_of(listening: socket.socket) -> str:
     host, port = listening.getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def own_names(listening: socket.socket) -> tuple[tuple[str, ...], bool]:
+    """The address by which a socket is reached, and whether only this machine can do so, however it was spelt."""
+    bound = ipaddress.ip_address(listening.getsockname()[0])
+    return (() if bound.is_unspecified else (str(bound),)), bound.is_loopback
 
 
 class Server(uvicorn.Server):

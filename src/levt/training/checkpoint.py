@@ -123,7 +123,7 @@ def read_record(folder: Path, identity: dict[str, Any]) -> Record:
                 raise ValueError(f"{name} has {found} bytes, not {size}")
     except ModelError as error:
         raise ModelError(f"{folder} {error.message}", hint=error.hint) from error
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise damaged(folder, error) from error
     if other := _differences(record.identity, identity):
         raise ModelError(

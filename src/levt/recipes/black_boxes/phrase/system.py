@@ -221,7 +221,7 @@ class PhraseSystem:
                 )
             with np.load(folder / "language_model.npz", allow_pickle=False) as file:
                 model = LanguageModel.of(dict(file))
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        except (OSError, ValueError, KeyError, RecursionError, zipfile.BadZipFile) as error:
             raise ModelError(f"{folder} is damaged: {error}", hint="train it again") from error
         return cls(
             Vocabulary(lists["source_words"]),
