@@ -257,16 +257,21 @@ def test_one_bad_step_is_skipped_and_told(
     assert again.weights.bad_steps == 1
 
 
-def test_out_of_memory_says_what_to_do(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("steps", "where"), [(0, ""), (2, ", in another --out folder")])
+def test_out_of_memory_says_what_to_do(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int, where: str
+) -> None:
     def full(*_: Any) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 9 GiB.\nGPU 0 has …")
 
+    if steps:  # a run with a checkpoint, which will not go on with other tokens
+        trainer(store, tmp_path, config(max_steps=steps)).run()
     monkeypatch.setattr("levt.training.stepper.Stepper.step", full)
     with pytest.raises(TrainingFailed) as caught:
-        trainer(store, tmp_path, config()).run()
+        trainer(store, tmp_path, config(max_steps=6)).run()
     assert str(caught.value) == (
         "out of memory with tokens = 128: CUDA out of memory. Tried to allocate 9 GiB.\n"
-        "hint: lower --training.tokens and raise --training.accumulate by the same factor"
+        f"hint: lower --training.tokens and raise --training.accumulate by the same factor{where}"
     )
 
 

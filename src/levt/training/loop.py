@@ -185,9 +185,11 @@ class Trainer:
                 self.saver.wait()
             except (torch.OutOfMemoryError, MemoryError) as error:
                 reason = str(error).splitlines() or [type(error).__name__]
+                # The tokens of a batch are part of what a run is: its checkpoints refuse others.
+                where = ", in another --out folder" if checkpoints(self.folder) else ""
                 raise TrainingFailed(
                     f"out of memory with tokens = {self.config.tokens}: {reason[0]}",
-                    hint="lower --training.tokens and raise --training.accumulate by the same factor",
+                    hint=f"lower --training.tokens and raise --training.accumulate by the same factor{where}",
                 ) from error
             except (dist.DistError, RuntimeError) as error:
                 if not self.world.lost_in(error):
