@@ -262,7 +262,9 @@ def test_a_term_that_was_typed_counts_without_being_added_by_a_key(editor: Any, 
     assert (asked["terms"], asked["drop"]) == (["Winter"], ["Hund"])
     editor.locator("#ban").press_sequentially("Schnee")
     editor.locator("#continue").click()
-    editor.word("Schnee").wait_for(state="detached")  # its pieces are asked for first, and the page still rests
+    editor.word("Schnee").wait_for(
+        state="detached"
+    )  # its pieces are asked for first, and the page still rests
     editor.rests()
     assert "Schnee" not in editor.words
     assert editor.locator("#bans li").count() == 2
