@@ -62,9 +62,7 @@ def follow_the_runner() -> None:
     if not hasattr(select, "poll"):  # a system without: the step is done to its end
         return
     gone = select.poll()
-    gone.register(
-        0, 0
-    )  # what is always told, whether there is something to read or not: the other end is closed
+    gone.register(0, 0)  # no event: what is told all the same is that the other end is closed
     gone.poll()
     BUSY.wait()
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:  # nothing that could be kept
