@@ -5,7 +5,8 @@
     python benchmarks/bundled.py score decoded.json.xz cpu.json.xz > benchmarks/results/bundled_h200_202611.md
     python benchmarks/bundled.py card decoded.json.xz --model src/levt/models/levt-en-de
 
-`decode` is short and wants a GPU; run it again with `--engine onnx-int8 --device cpu` for the CPU. `score` takes
+`decode` is short and wants a GPU, and student and teacher may be decoded by a command each; run it again with
+`--engine native --device cpu` for the CPU. `score` takes
 minutes of a CPU: TER is slow. Texts are those of the corpus's test splits, decoded from their tokens (which gives back
 every text, up to Unicode's normal form).
 """
@@ -100,7 +101,6 @@ def decode(given: argparse.Namespace) -> None:
     where = torch.cuda.get_device_name() if torch.cuda.is_available() and given.device != "cpu" else "CPU"
     how = {"device": given.device, "engine": given.engine, "budget": Budget(rows=512, tokens=32_768)}
     tests = sets(given.corpus, given.limit)
-    student = load(given.student, **how)
     label = f"LevT, {where}, {given.engine}"
     outputs: list[dict[str, Any]] = []
 
@@ -108,7 +108,8 @@ def decode(given: argparse.Namespace) -> None:
         outputs.append({"system": system, "task": task, "set": name, **more, **found})
         print(f"{task:<14} {system:<40} {name:<16} {found['seconds']:6.1f} s", flush=True)
 
-    for name, test in tests.items():
+    student = None if given.student is None else load(given.student, **how)
+    for name, test in tests.items() if student is not None else ():
         for penalty in given.penalties:
             which = label if not penalty else f"{label}, γ = {penalty:g}"
             found = decoded(student, test.sources, None, empty_gap_penalty=penalty)
@@ -129,7 +130,6 @@ def decode(given: argparse.Namespace) -> None:
                 which = label if not dial else f"{label}, min_edit {dial:g}"
                 found = decoded(student, test.sources, drafts, min_edit=dial)
                 keep(which, f"repair {rate:.0%}", name, found, drafts=drafts)
-    write(given.out, tests, outputs, where)
     if given.teacher is not None:
         teacher = load(given.teacher, device=given.device, budget=how["budget"])
         for name, test in tests.items():
@@ -209,12 +209,12 @@ def score(given: argparse.Namespace) -> None:
 
 def card(given: argparse.Namespace) -> None:
     """Write the model's card with what was measured."""
-    file = json.loads(lzma.decompress(given.file.read_bytes()))
-    scores = {}
-    for output in file["outputs"]:
+    files = [json.loads(lzma.decompress(path.read_bytes())) for path in given.files]
+    tests, scores = files[0]["sets"], {}
+    for output in (output for file in files for output in file["outputs"]):
         system, name = output["system"], output["set"]
         if output["task"] == "translate" and "γ" not in system and "greedy" not in system:
-            found = bleu(output["texts"], file["sets"][name]["references"])
+            found = bleu(output["texts"], tests[name]["references"])
             edits = f", {output['iterations']:.2f} iterations" if system.startswith("LevT") else ""
             scores[f"{name}, {system}"] = f"BLEU {found.value:.1f}{edits} ({found.signature})"
     (given.model / "README.md").write_text(bundled_card(scores).render(), encoding="utf-8")
@@ -225,7 +225,7 @@ def main() -> None:
     verbs = parser.add_subparsers(required=True)
     first = verbs.add_parser("decode")
     first.add_argument("--corpus", type=Path, required=True)
-    first.add_argument("--student", type=Path, required=True)
+    first.add_argument("--student", type=Path)
     first.add_argument("--teacher", type=Path)
     first.add_argument("--out", type=Path, required=True)
     first.add_argument("--device")
@@ -235,7 +235,7 @@ def main() -> None:
     first.add_argument("--limit", type=int)
     first.set_defaults(do=decode)
     third = verbs.add_parser("card")
-    third.add_argument("file", type=Path)
+    third.add_argument("files", type=Path, nargs="+")
     third.add_argument("--model", type=Path, required=True)
     third.set_defaults(do=card)
     second = verbs.add_parser("score")

@@ -46,10 +46,9 @@ class Task:
     tokens: int | None = None
     """Target tokens of a training step; None: as the scale says."""
     steps: int | None = None
-    """Steps of training where a scale's are too few for so many pairs; None: as the scale says.
-
-    Not for models from left to right, which learn in fewer.
-    """
+    """Steps of training where a scale's are too few for so many pairs; None: as the scale says."""
+    left_to_right_steps: int | None = None
+    """The same for models from left to right, which learn in fewer; but a teacher should not stop before its students."""
     weight: float = 1.0
     """How much more a target token costs than where the source is as long as the target."""
 
@@ -73,8 +72,9 @@ class Task:
         fields = chosen.training(kind)
         if self.tokens is not None:
             fields["tokens"] = self.tokens
-        if self.steps is not None and kind not in LEFT_TO_RIGHT:
-            fields |= {"max_steps": self.steps, "validate_every": self.steps // 5}
+        steps = self.left_to_right_steps if kind in LEFT_TO_RIGHT else self.steps
+        if steps is not None:
+            fields |= {"max_steps": steps, "validate_every": steps // 5}
         return fields
 
     def corpus(self, setting: Setting) -> Step:
@@ -140,6 +140,7 @@ QUICK = (
         limit=120_000,
         dropout=0.1,
         steps=10_000,
+        left_to_right_steps=10_000,
     ),
     Task(
         name="en-ja",
@@ -156,6 +157,7 @@ QUICK = (
         dropout=0.2,
         student_dropout=0.1,
         steps=10_000,
+        left_to_right_steps=10_000,
     ),
     Task(
         name="summarisation",
