@@ -14,7 +14,6 @@ from toy_corpus import toy_corpus, toy_experiment, toy_model
 import levt
 from levt.data.prepare import load_tokenizers
 from levt.data.store import Store
-from levt.edits.oracle_reference import lcs_table
 from levt.engine.model import Model
 from levt.engine.result import Result
 from levt.engine.story import Story
@@ -180,36 +179,6 @@ def test_every_kind_of_teacher(kind: str, corpus: Path, teachers: Any, tmp_path:
     assert taken > 0 or kind in ("recurrent", "insertion"), "hardly trained, they do not end, or begin"
 
 
-def test_of_a_beam_the_nearest_to_the_reference(corpus: Path, teachers: Any, tmp_path: Path) -> None:
-    teacher = teachers("autoregressive")
-    distil(teacher, corpus, tmp_path / "likeliest", Distillation(beam=3))
-    distil(teacher, corpus, tmp_path / "nearest", Distillation(beam=3, nearest=True))
-    tokenizer = Tokenizer.load(corpus / "tokenizer.json")
-    references = [tokenizer.encode(text) for text in texts(corpus, "target")]
-    results = levt.load(teacher, device="cpu").translate(texts(corpus, "source"), beam=3, n_best=3)
-    likeliest, nearest = (Store.open(tmp_path / name / "train") for name in ("likeliest", "nearest"))
-    gained = 0
-    for i, (result, reference) in enumerate(zip(results, references, strict=True)):
-        if not result.text or result.stopped == "limit":
-            assert nearest.target(i).tolist() == likeliest.target(i).tolist() == reference
-            continue
-        found = [tokenizer.encode(one.text) for one in (result, *result.alternatives)]
-        distances = [len(row) + len(reference) - 2 * lcs_table(row, reference)[-1][-1] for row in found]
-        shares = [
-            distance / (len(row) + len(reference)) for distance, row in zip(distances, found, strict=True)
-        ]
-        assert likeliest.target(i).tolist() == found[0]
-        assert nearest.target(i).tolist() == found[shares.index(min(shares))]
-        gained += min(shares) < shares[0]
-    assert gained > 0
-    notes = [
-        json.loads((tmp_path / name / "distill.json").read_text("utf-8")) for name in ("likeliest", "nearest")
-    ]
-    assert [note["settings"].get("nearest") for note in notes] == [None, True], (
-        "older corpora stay as they are"
-    )
-
-
 def test_a_levt_teacher_may_write_from_nothing(corpus: Path, teachers: Any, tmp_path: Path) -> None:
     distil(teachers("levt"), corpus, tmp_path / "out", Distillation(from_scratch=True, max_iterations=3))
     model = levt.load(teachers("levt"), device="cpu")
@@ -336,8 +305,6 @@ def test_pieces_of_another_teacher_are_not_taken(corpus: Path, teachers: Any, tm
 def test_what_cannot_be_done_is_refused(corpus: Path, teachers: Any, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="beam must be at least 1, got 0"):
         Distillation(beam=0)
-    with pytest.raises(ConfigError, match="a beam of 1 has one alone"):
-        Distillation(beam=1, nearest=True)
     for number in (math.nan, math.inf, -1.0):
         with pytest.raises(ConfigError, match=f"length_penalty must be between 0 and 10, got {number}"):
             Distillation(length_penalty=number)

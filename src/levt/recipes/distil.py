@@ -90,14 +90,8 @@ def identity_of_work(teacher: Path, store: Store, settings: Distillation) -> dic
     return {
         "teacher": {"kind": model.model.kind, **{name: file.sha256 for name, file in model.files.items()}},
         "corpus": identity_of(store),
-        "settings": settings_of_work(settings),
+        "settings": {k: v for k, v in dataclasses.asdict(settings).items() if k not in SPEED},
     }
-
-
-def settings_of_work(settings: Distillation) -> dict[str, Any]:
-    """The settings on which targets depend; those of before there was a choice are still the same."""
-    known = {k: v for k, v in dataclasses.asdict(settings).items() if k not in SPEED}
-    return known if settings.nearest else {k: v for k, v in known.items() if k != "nearest"}
 
 
 def done(out: Path, identity: dict[str, Any]) -> Distilled | None:

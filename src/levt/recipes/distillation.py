@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from levt.errors import ConfigError
 from levt.refine.ranges import GAMMA, MANY, Range, check_numbers
 
 Progress = Callable[[int, int], None]
@@ -27,8 +26,6 @@ class Distillation:
     """Hypotheses of a teacher that writes from left to right, 1 is greedy; lengths that a masked one tries."""
     length_penalty: float = 1.0
     """α of one that writes from left to right: the log-probability is divided by length^α."""
-    nearest: bool = False
-    """Of the hypotheses take the one nearest to the reference, not the likeliest (sequence-level interpolation)."""
     max_iterations: int = 10
     """Most iterations of any other teacher."""
     empty_gap_penalty: float = 0.0
@@ -42,8 +39,3 @@ class Distillation:
 
     def __post_init__(self) -> None:
         check_numbers("distillation", self, RANGES)
-        if self.nearest and self.beam == 1:
-            raise ConfigError(
-                "distillation: nearest chooses among the hypotheses of a beam, and a beam of 1 has one alone",
-                hint="--beam 4, or leave --nearest out",
-            )

@@ -66,7 +66,6 @@ def check_distillation(settings: Distillation, kind: str, before: str = "") -> N
     known = {one.name for one in dataclasses.fields(Options if kind == "levt" else options_of(kind))}
     known |= {"shard", "batch_size"}
     known |= {"beam"} if "length_beam" in known else {"from_scratch"} if kind == "levt" else set()
-    known |= {"nearest"} if "n_best" in known else set()
     for name, value in vars(settings).items():
         if value != getattr(Distillation, name) and name not in known:
             raise ConfigError(

@@ -9,10 +9,9 @@ from typing import Any
 
 from levt.data.prepare import load_tokenizers
 from levt.data.store import Store
-from levt.edits.likeness import likeness
 from levt.engine.batching import Budget
 from levt.engine.model import Model, load
-from levt.engine.result import Alternative, Result
+from levt.engine.result import Result
 from levt.errors import ConfigError, InputError
 from levt.policy.folder import Tokenizers
 from levt.recipes.distillation import Distillation
@@ -75,10 +74,7 @@ class Writer:
                 )
         known = [one.name for one in fields(Options if model.kind == "levt" else options_of(model.kind))]
         wanted = {**vars(settings), "length_beam": settings.beam}
-        if settings.nearest:
-            wanted["n_best"] = settings.beam
         self.options: dict[str, Any] = {name: value for name, value in wanted.items() if name in known}
-        self.nearest = settings.nearest and "n_best" in known
         edits = model.kind == "post-editing" or (model.kind == "levt" and not settings.from_scratch)
         if model.kind == "post-editing" and not store.has_draft:
             raise ConfigError(
@@ -97,8 +93,8 @@ class Writer:
             )
         found: list[list[int] | None] = []
         kept: Counter[str] = Counter()
-        for i, result in zip(rows, self._results(sources, drafts), strict=True):
-            target, reason = self._judged(result, self.store.target(i).tolist())
+        for result in self._results(sources, drafts):
+            target, reason = self._judged(result)
             found.append(target)
             if reason is not None:
                 kept[reason] += 1
@@ -132,25 +128,18 @@ class Writer:
             return self.model.refine(sources, draft=drafts, **self.options)
         return self.model.translate(sources, **self.options)
 
-    def _judged(self, result: Result | None, reference: Sequence[int]) -> tuple[list[int] | None, str | None]:
+    def _judged(self, result: Result | None) -> tuple[list[int] | None, str | None]:
         if result is None:
             return None, UNREADABLE
         if not result.text.strip():
             return None, EMPTY
-        tokens = self._tokens(result)
-        if self.nearest:
-            others = [self._tokens(other) for other in result.alternatives]
-            # Of equally near ones the likeliest, which is the first.
-            tokens = max((tokens, *others), key=lambda row: likeness(row, reference))
+        target = self.tokenizers.target
+        # As the tokenizer would cut the text: what the student is asked to write must be what it would read.
+        tokens = list(result.tokens) if target.by_pieces else target.encode(result.text)
         # Who writes from left to right has not come to the end; all others have written all of a text.
         if result.stopped == "limit" and "beam" in self.options:
             return None, UNFINISHED
         return (tokens, None) if len(tokens) + 2 <= self.longest else (None, TOO_LONG)
-
-    def _tokens(self, found: Result | Alternative) -> list[int]:
-        """As the tokenizer would cut the text: what the student is asked to write must be what it would read."""
-        target = self.tokenizers.target
-        return list(found.tokens) if target.by_pieces else target.encode(found.text)
 
 
 def longest_target(corpus: Path) -> int:

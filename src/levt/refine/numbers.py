@@ -11,7 +11,6 @@ import re
 from collections import Counter
 from itertools import pairwise
 
-from levt.edits.likeness import likeness
 from levt.refine.loop import Outcome
 from levt.refine.places import Place
 from levt.refine.scales import BEHIND, scale_behind
@@ -75,11 +74,11 @@ def misspelt(text: str, numbers: tuple[str, ...], draft: str = "") -> list[tuple
         return len(digits) >= LONG and (not apart or any(digits in run[0] for run, _ in strange))
 
     pairs = [
-        (alike, (run.end() - len(run[0].lstrip("+")), run.end()), digits)
+        (likeness, (run.end() - len(run[0].lstrip("+")), run.end()), digits)
         for digits in left
         if left[digits] and missing(digits)
         for run, wrong in strange
-        if (alike := _likeness(wrong, digits)) > ALIKE
+        if (likeness := _likeness(wrong, digits)) > ALIKE
         and scale_behind(text, run.end()) == _scale(known[digits])
         and _clear(_bare(known[digits]), run[0])
     ]
@@ -166,7 +165,23 @@ def _likeness(one: str, other: str) -> float:
     """
     if 3 * min(len(one), len(other)) < 2 * max(len(one), len(other)):
         return 0.0
-    return likeness(one, other)
+    return 2 * _common(one, other) / (len(one) + len(other))
+
+
+def _common(one: str, other: str) -> int:
+    """The length of a longest common subsequence; a bit for each digit of the first says that it is not used yet.
+
+    >>> _common("64549", "6449"), _common("1234", "4321")
+    (4, 1)
+    """
+    places: dict[str, int] = {}
+    for i, digit in enumerate(one):
+        places[digit] = places.get(digit, 0) | 1 << i
+    unused = whole = (1 << len(one)) - 1
+    for digit in other:
+        same = unused & places.get(digit, 0)
+        unused = (unused + same) | (unused - same)
+    return len(one) - (unused & whole).bit_count()
 
 
 def respell(outcome: Outcome, numbers: tuple[str, ...], tokenizer: Tokenizer) -> bool:
