@@ -39,7 +39,7 @@ from levt.refine.options import Options
 from levt.text.tokenizer import Tokenizer
 from levt.training.checkpoint import Standing
 from levt.training.config import TrainingConfig
-from levt.training.loop import Trainer, Validation
+from levt.training.loop import GO_ON, Trainer, Validation
 from levt.training.parallel import World
 
 AnyConfig = ModelConfig
@@ -108,10 +108,11 @@ class Experiment:
         return self.device or ("cuda" if torch.cuda.is_available() else "cpu")
 
 
-def run(experiment: Experiment, *, stay: bool = False) -> Standing:
+def run(experiment: Experiment, *, stay: bool = False, after_stop: str = GO_ON) -> Standing:
     """Train, or go on where a run in the same folder has stopped; gives where it stands in the end.
 
-    Where several processes train together and will do so again, they must ``stay`` together.
+    Where several processes train together and will do so again, they must ``stay`` together. Who stops it is told
+    ``after_stop``, what becomes of it.
     """
     device_named(experiment.where)  # now, not when the corpus has been read
     tokenizers = Tokenizers(*load_tokenizers(experiment.corpus))
@@ -134,6 +135,7 @@ def run(experiment: Experiment, *, stay: bool = False) -> Standing:
         validation=validation(experiment, tokenizers),
         identity={"model": config.to_json(), "corpus": store.identity},
         device=experiment.where,
+        after_stop=after_stop,
     )
     if trainer.note:
         trainer.note += told
