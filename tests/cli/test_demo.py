@@ -27,9 +27,14 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_training_that_is_stopped_ends_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_training_that_is_stopped_ends_it_and_says_what_becomes_of_it(
+    kept: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(
+        "levt.recipes.typos.typo_corpus", lambda folder, dev: typo_corpus(folder, train=300, dev=dev)
+    )
     monkeypatch.setattr(Trainer, "over", property(lambda self: False))
     step = Trainer._steps
 
@@ -39,10 +44,12 @@ def test_a_training_that_is_stopped_ends_it(
 
     monkeypatch.setattr(Trainer, "_steps", stopped)
     with pytest.raises(SystemExit) as end:
-        main(["demo", "--typos", "--out", str(tmp_path / "demo")])
-    said = capsys.readouterr().err
+        main(["demo", "--typos", *(["--out", str(tmp_path / "demo")] if kept else [])])
+    said = " ".join(capsys.readouterr().err.split())
     assert end.value.code == 130
-    assert "stopped by SIGINT" in said
+    became = "run again to go on" if kept else "nothing of it is kept; with --out FOLDER it could go on"
+    assert f"stopped by SIGINT at step 0; {became} interrupted" in said
+    assert any(tmp_path.rglob("step-*")) == kept
     assert "unseen sentences" not in said
 
 

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 import levt
-from levt.cli import main
+from levt.cli import main, verbs
+from levt.cli._demo_bundled import NEXT
 from levt.cli._model import DEFAULT
 from levt.errors import ModelError
+from levt.recipes import recipe
 from levt.recipes.bundled_sentences import DEMONSTRATED, DRAFTS, SENTENCES
 from tiny_models import save_tiny
 
@@ -42,7 +44,15 @@ def test_it_translates_a_dozen_repairs_a_few_and_says_what_next(
     page = (installed / "demo.html").read_text("utf-8")
     assert (page.count("<section"), page.count("Source: ")) == (count, count)
     assert "until nothing changes. It came" in page
-    assert all(word in err for word in ("levt serve", "levt translate", "own-pair.md", "loaded in"))
+    assert all(word in err for word in ("levt serve", "levt translate", "levt prepare", "loaded in"))
+
+
+def test_what_to_try_next_comes_with_the_package() -> None:
+    """A wheel has no pages; the verbs and recipes that are named exist."""
+    assert ".md" not in NEXT
+    assert set(re.findall(r"\blevt ([a-z]+)", NEXT)) <= set(verbs())
+    [(teacher, student)] = re.findall(r"levt chain (\S+) ([\w-]+)", NEXT)
+    assert (recipe(teacher).model.kind, recipe(student).model.kind) == ("autoregressive", "levt")
 
 
 @pytest.mark.parametrize("found", [None, "/usr/bin/levt"])

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from alike_engines import alternatives_agree, requests_come_and_go
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from network_shapes import SHARING, levt_shapes
@@ -17,8 +18,6 @@ from torch import Tensor
 import levt
 from levt.edits.state import State
 from levt.engine import native_library
-from levt.engine.alternatives import Place
-from levt.engine.continuous import continuous
 from levt.engine.native_engine import NativeEngine
 from levt.engine.native_network import NativePrecision, Packed
 from levt.engine.native_policy import NativePolicy
@@ -219,28 +218,12 @@ def test_bytes_are_near(activation: str) -> None:
 
 @pytest.mark.parametrize("precision", ["float32", "int8"])
 def test_requests_come_and_go(precision: NativePrecision) -> None:
-    engine, rng = engine_of(network("levt", 3), precision), random.Random(1)
-    requests = [Request(source=tuple(rng.randrange(5, SIZE) for _ in range(n))) for n in (3, 9, 1, 14, 6)]
-    alone = [engine.refine(engine.encode([r.source]), [r])[0] for r in requests]
-    batch = continuous(engine)
-    outcomes = batch.add(requests[:2])
-    for request in requests[2:]:
-        batch.step()
-        outcomes += batch.add([request])
-    while batch.alive:
-        batch.step()
-    assert [o.tokens for o in outcomes] == [o.tokens for o in alone]
+    requests_come_and_go(engine_of(network("levt", 3), precision))
 
 
 def test_alternatives_of_a_place() -> None:
     net = network("levt", 4)
-    places = [
-        Place(source=(9, 8), before=(7,), after=(6,), placeholders=2, count=3),
-        Place(source=(9,), current=12),
-    ]
-    expected = TorchEngine(net, TOKENIZERS).alternatives(places)
-    for one, other in zip(expected, engine_of(net).alternatives(places), strict=True):
-        assert [tokens for tokens, _ in one.alternatives] == [tokens for tokens, _ in other.alternatives]
+    alternatives_agree(engine_of(net), net)
 
 
 def test_policies_leave_early() -> None:

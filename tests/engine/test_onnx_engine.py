@@ -14,12 +14,11 @@ from torch import Tensor, nn
 pytest.importorskip("onnxruntime")
 pytest.importorskip("onnx")
 
+from alike_engines import alternatives_agree, requests_come_and_go
 from network_shapes import SHARING, levt_shapes, shapes
 
 import levt
 from levt.edits.state import State
-from levt.engine.alternatives import Place
-from levt.engine.continuous import continuous
 from levt.engine.onnx_engine import OnnxEngine
 from levt.engine.onnx_folder import PRECISIONS, Graphs, PrecisionName
 from levt.engine.onnx_network import write_network
@@ -172,28 +171,12 @@ def test_a_state_that_did_not_change_is_not_run_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("precision", ["float32", "int8"])
 def test_requests_come_and_go(tmp_path: Path, precision: PrecisionName) -> None:
-    engine, rng = engine_of(network("levt", 3), tmp_path, precision), random.Random(1)
-    requests = [Request(source=tuple(rng.randrange(5, SIZE) for _ in range(n))) for n in (3, 9, 1, 14, 6)]
-    alone = [engine.refine(engine.encode([r.source]), [r])[0] for r in requests]
-    batch = continuous(engine)
-    outcomes = batch.add(requests[:2])
-    for request in requests[2:]:
-        batch.step()
-        outcomes += batch.add([request])
-    while batch.alive:
-        batch.step()
-    assert [o.tokens for o in outcomes] == [o.tokens for o in alone]
+    requests_come_and_go(engine_of(network("levt", 3), tmp_path, precision))
 
 
 def test_alternatives_of_a_place(tmp_path: Path) -> None:
     net = network("levt", 4)
-    places = [
-        Place(source=(9, 8), before=(7,), after=(6,), placeholders=2, count=3),
-        Place(source=(9,), current=12),
-    ]
-    expected = TorchEngine(net, TOKENIZERS).alternatives(places)
-    for one, other in zip(expected, engine_of(net, tmp_path).alternatives(places), strict=True):
-        assert [tokens for tokens, _ in one.alternatives] == [tokens for tokens, _ in other.alternatives]
+    alternatives_agree(engine_of(net, tmp_path), net)
 
 
 def test_search_and_scores(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,10 @@ from levt.imitation.drafts import Drafts
 from levt.imitation.masked_lessons import MaskedTeaching
 from levt.imitation.objective import ObjectiveConfig
 from levt.imitation.roll_in import RollIn
-from levt.recipes.experiment import Experiment, as_json, run
+from levt.recipes.experiment import Experiment, as_json, check_ahead, run
 from levt.recipes.going_on import PACE, SETTINGS, changes_told
 from levt.refine.options import Options
+from levt.text.tokenizer import Tokenizer
 from levt.training.config import TrainingConfig
 
 NOT_LEARNED_FROM = {
@@ -115,6 +117,58 @@ def test_another_pace_is_told(corpus: Path, tmp_path: Path, capsys: pytest.Captu
     assert changes_told(tmp_path, as_json(dataclasses.replace(first, training=falling))) == (
         "; schedule: cosine (before: inverse-sqrt); max_steps: 6 (before: 4)"
     )
+
+
+def with_dev_set(corpus: Path, folder: Path, number: int | None) -> Path:
+    """A copy of a corpus whose dev set is another one of six sentences, or none."""
+    shutil.copytree(corpus, folder)
+    shutil.rmtree(folder / "dev")
+    if number is not None:
+        other = toy_corpus(
+            folder / "other", train=number, tokenizer=Tokenizer.load(corpus / "tokenizer.json")
+        )
+        shutil.copytree(other / "dev", folder / "dev")
+    return folder
+
+
+@pytest.mark.parametrize(("number", "found"), [(40, "that of {} is another"), (None, "{} has none")])
+def test_scores_of_two_dev_sets_are_not_compared(
+    begun: Experiment, corpus: Path, tmp_path: Path, number: int | None, found: str
+) -> None:
+    other = with_dev_set(corpus, tmp_path / "other", number)
+    before = (begun.out / SETTINGS).read_bytes()
+    for steps in (3, 6):  # over or not
+        training = dataclasses.replace(begun.training, max_steps=steps)
+        changed = dataclasses.replace(begun, corpus=other, training=training)
+        for refused in (run, check_ahead):
+            with pytest.raises(ConfigError) as error:
+                refused(changed)
+            assert error.value.message == (
+                f"{begun.out} selects its best model by scores of its dev set, and {found.format(other)}"
+            )
+            assert error.value.hint == "use another --out folder, or the corpus of that run as it was"
+    assert (begun.out / SETTINGS).read_bytes() == before
+
+
+def test_the_same_dev_set_elsewhere_is_the_same(begun: Experiment, corpus: Path, tmp_path: Path) -> None:
+    shutil.copytree(begun.out, tmp_path / "run")
+    same = with_dev_set(corpus, tmp_path / "same", 90)
+    assert run(dataclasses.replace(begun, corpus=same, out=tmp_path / "run")).step == 3
+
+
+def test_a_run_whose_dev_set_nobody_noted_goes_on_and_notes_it(
+    begun: Experiment, corpus: Path, tmp_path: Path
+) -> None:
+    """As runs of an older levt, and such as had no dev set."""
+    other = with_dev_set(corpus, tmp_path / "other", 40)
+    for number, note in enumerate(({}, {"dev_set": None})):
+        out = tmp_path / str(number)
+        shutil.copytree(begun.out, out)
+        (out / SETTINGS).write_text(json.dumps({**as_json(begun), **note}))
+        longer = dataclasses.replace(begun.training, max_steps=4)
+        assert run(dataclasses.replace(begun, corpus=other, out=out, training=longer)).step == 4
+        with pytest.raises(ConfigError, match="scores of its dev set"):
+            run(dataclasses.replace(begun, out=out, training=longer))
 
 
 def test_every_setting_of_training_has_been_thought_of() -> None:

@@ -14,6 +14,7 @@ import levt
 from levt.data.preparation import Preparation
 from levt.data.prepare import prepare
 from levt.data.read import corpora
+from levt.data.store import Store
 from levt.errors import ConfigError, ModelError
 from levt.evaluation.metrics import Metric
 from levt.policy.folder import load_folder
@@ -55,7 +56,7 @@ def test_every_kind_trains_and_can_be_used(kind: str, triples: Path, tmp_path: P
     assert config.training["step"] in (3, 6)
     assert "bleu" in config.training
     saved = json.loads((tmp_path / "run" / "experiment.json").read_text("utf-8"))
-    assert saved == as_json(experiment)
+    assert saved == {**as_json(experiment), "dev_set": Store.open(triples / "dev").identity}
 
 
 def test_drafts_of_the_dev_set_are_refined(
@@ -126,11 +127,13 @@ def test_finished(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_another_corpus_of_the_same_size_is_refused(corpus: Path, tmp_path: Path) -> None:
-    """As a distilled one is: same tokenizer, same number of examples, other targets."""
+    """As a distilled one is: same tokenizer, same number of examples, same dev set, other targets."""
     run(toy_experiment(corpus, tmp_path / "run"))
     tokenizer = Tokenizer.load(corpus / "tokenizer.json")
     lines = ["the old bear likes the old bear"] * 90
     other = toy_corpus(tmp_path / "other", tokenizer=tokenizer, lines=lines)
+    shutil.rmtree(other / "dev")
+    shutil.copytree(corpus / "dev", other / "dev")
     with pytest.raises(ModelError, match="belongs to a run with other settings: corpus was"):
         run(toy_experiment(other, tmp_path / "run"))
     with pytest.raises(ModelError, match=r"other settings: model\.width was \d+ and is 20\n"):

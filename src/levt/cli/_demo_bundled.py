@@ -21,7 +21,7 @@ What to try next:
   echo "It is snowing." | levt translate  text in, text out; `levt refine --draft mt.txt < en.txt` repairs drafts
   levt show "It is snowing."              the edits of one text; with --html edits.html as a page
   levt demo --typos                       a model learns to repair typing errors in a minute, on this machine
-  docs/own-pair.md                        from two text files to a model of your own"""
+  levt prepare --help                     a corpus of your texts; `levt chain laptop-ar laptop-levt` makes it a model"""
 FIRST = "First, in the clone: `make setup && source .venv/bin/activate`, so that `levt` is found, with all extras."
 
 

@@ -19,6 +19,8 @@ JUDGED = 200
 TEXTS = ("train.draft", "train.target")
 """What the model learns from; they lie beside its corpus."""
 
+NOT_KEPT = "nothing of it is kept; with --out FOLDER it could go on"
+
 INTRODUCTION = (
     "A Levenshtein Transformer learns to repair typing errors, from 20,000 sentences\n"
     "of a small grammar. It starts from random weights and takes about a minute on\n"
@@ -34,7 +36,7 @@ def demo_typos(out: Path | None, steps: int | None, *, json: bool, html: Path | 
 
     print(INTRODUCTION, file=sys.stderr, flush=True)
     with TemporaryDirectory(prefix="levt-demo-") as temporary:
-        model = _learnt(out or Path(temporary), steps)
+        model = _learnt(out or Path(temporary), steps, kept=out is not None)
         wrong, right = _unseen(JUDGED)
         results = [model.refine(text, draft=text) for text in wrong[:SHOWN]]
         answers = results + model.refine(wrong[SHOWN:], draft=wrong[SHOWN:])
@@ -57,8 +59,8 @@ def demo_typos(out: Path | None, steps: int | None, *, json: bool, html: Path | 
         print(_next(out), file=sys.stderr)
 
 
-def _learnt(folder: Path, steps: int | None) -> "Model":
-    """Train in a folder, or go on, or find that it is done."""
+def _learnt(folder: Path, steps: int | None, *, kept: bool) -> "Model":
+    """Train in a folder, or go on, or find that it is done; one that is not ``kept`` is gone after a stop."""
     import dataclasses
 
     import torch
@@ -66,6 +68,7 @@ def _learnt(folder: Path, steps: int | None) -> "Model":
     from levt.engine.model import load
     from levt.recipes.experiment import finished, run
     from levt.recipes.typos import typo_corpus, typo_repair
+    from levt.training.loop import GO_ON
 
     # Two threads wait for each other more than they help here, and much more where something else runs.
     torch.set_num_threads(1)
@@ -79,7 +82,7 @@ def _learnt(folder: Path, steps: int | None) -> "Model":
         recipe, corpus=corpus, out=folder / "run", device="cpu", training=training
     )
     if not finished(experiment):
-        run(experiment)
+        run(experiment, after_stop=GO_ON if kept else NOT_KEPT)
         if not finished(experiment):  # by Ctrl-C: half a lesson is nothing to show
             raise KeyboardInterrupt
     return load(folder / "run" / "best", device="cpu")

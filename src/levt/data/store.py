@@ -88,6 +88,12 @@ class Store:
         return Store.open, (str(self.folder),)
 
     @property
+    def identity(self) -> str:
+        """Changes with any token of the store (its meta holds the checksums of its files), and with nothing else."""
+        known = json.dumps({key: self.meta[key] for key in ("count", "fields", "shards")}, sort_keys=True)
+        return hashlib.sha256(known.encode()).hexdigest()[:16]
+
+    @property
     def has_draft(self) -> bool:
         """Whether the examples are triples."""
         return "draft" in self.fields

@@ -25,7 +25,6 @@ from levt.data.write import StoreWriter
 from levt.errors import StoreError
 from levt.policy.folder import Tokenizers, open_folder
 from levt.recipes.distillation import Distillation, Progress
-from levt.recipes.experiment import identity_of
 from levt.recipes.shards import Shards, held, shared, trouble_told
 from levt.recipes.teacher import TRAIN, Teaching
 from levt.recipes.workers import Local, Runner
@@ -89,7 +88,7 @@ def identity_of_work(teacher: Path, store: Store, settings: Distillation) -> dic
     model = open_folder(teacher)
     return {
         "teacher": {"kind": model.model.kind, **{name: file.sha256 for name, file in model.files.items()}},
-        "corpus": identity_of(store),
+        "corpus": store.identity,
         "settings": {k: v for k, v in dataclasses.asdict(settings).items() if k not in SPEED},
     }
 

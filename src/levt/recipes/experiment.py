@@ -1,7 +1,6 @@
 """Experiment: the whole configuration of one training run, and how to run it. A recipe returns one."""
 
 import dataclasses
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -32,7 +31,7 @@ from levt.policy.config import LevTConfig, ModelConfig, PostEditingConfig
 from levt.policy.folder import Tokenizers, save_folder
 from levt.policy.levt import LevT
 from levt.recipes.beginning import loaded
-from levt.recipes.going_on import SETTINGS, changes_told
+from levt.recipes.going_on import DEV_SET, SETTINGS, changes_told, dev_set
 from levt.recipes.shards import write_whole
 from levt.recipes.teaching import TEACHING, Teaching, check_kind, teaching_lessons
 from levt.refine.decoders import options_of
@@ -40,7 +39,7 @@ from levt.refine.options import Options
 from levt.text.tokenizer import Tokenizer
 from levt.training.checkpoint import Standing
 from levt.training.config import TrainingConfig
-from levt.training.loop import Trainer, Validation
+from levt.training.loop import GO_ON, Trainer, Validation
 from levt.training.parallel import World
 
 AnyConfig = ModelConfig
@@ -109,10 +108,11 @@ class Experiment:
         return self.device or ("cuda" if torch.cuda.is_available() else "cpu")
 
 
-def run(experiment: Experiment, *, stay: bool = False) -> Standing:
+def run(experiment: Experiment, *, stay: bool = False, after_stop: str = GO_ON) -> Standing:
     """Train, or go on where a run in the same folder has stopped; gives where it stands in the end.
 
-    Where several processes train together and will do so again, they must ``stay`` together.
+    Where several processes train together and will do so again, they must ``stay`` together. Who stops it is told
+    ``after_stop``, what becomes of it.
     """
     device_named(experiment.where)  # now, not when the corpus has been read
     tokenizers = Tokenizers(*load_tokenizers(experiment.corpus))
@@ -133,15 +133,17 @@ def run(experiment: Experiment, *, stay: bool = False) -> Standing:
         experiment.out,
         save=lambda model, note: save_best(experiment, model, tokenizers, {**note, "settings": settings}),
         validation=validation(experiment, tokenizers),
-        identity={"model": config.to_json(), "corpus": identity_of(store)},
+        identity={"model": config.to_json(), "corpus": store.identity},
         device=experiment.where,
+        after_stop=after_stop,
     )
     if trainer.note:
         trainer.note += told
     if trainer.note and experiment.init is not None:
         trainer.note += f"; weights: its own, not those of {experiment.init}"
     if trainer.world.first:
-        write_whole(experiment.out / SETTINGS, settings, indent=1)
+        begun = {**settings, DEV_SET: dev_set(experiment.corpus)}
+        write_whole(experiment.out / SETTINGS, begun, indent=1)
     try:
         standing = trainer.run()
         if trainer.world.first and trainer.over:
@@ -177,12 +179,6 @@ def training_store(experiment: Experiment) -> Store:
     for folder in others:
         check_corpus(folder)
     return Mixture([(own, experiment.times), *((Store.open(folder / "train"), 1) for folder in others)])
-
-
-def identity_of(store: Store) -> str:
-    """Changes with any token of a store (it holds the checksums of its files), and with nothing else."""
-    known = json.dumps({key: store.meta[key] for key in ("count", "fields", "shards")}, sort_keys=True)
-    return hashlib.sha256(known.encode()).hexdigest()[:16]
 
 
 def finished(experiment: Experiment) -> bool:

@@ -1,7 +1,7 @@
 """Going on with a run after its settings were changed: what is refused, and what is told. Knows no tensor.
 
 The network, the examples, the seed and the tokens of a batch are in the identity of a checkpoint, which refuses
-others. Here is the rest. What is learned from (roll-in, objective, teaching) and how the dev set is judged may not
+others. Here is the rest. What is learned from (roll-in, objective, teaching), the dev set and how it is judged may not
 change within a run: it would be neither of both, and its best score of the other. How fast it learns may, as where a
 run has failed and is to go on with a lower rate, but is said. What a run was last begun with stands in its folder.
 """
@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from levt.data.store import Store
 from levt.errors import ConfigError
 from levt.imitation.objective import ObjectiveConfig
 from levt.imitation.roll_in import RollIn
@@ -22,6 +23,8 @@ from levt.training.config import TrainingConfig
 
 SETTINGS = "experiment.json"
 """The settings of a run when it was last begun."""
+DEV_SET = "dev_set"
+"""Its name there for the identity of the dev set, which no setting tells; runs of an older levt have none."""
 HINT = "use another --out folder, or the settings of that run"
 PACE = (
     "accumulate", "micro_batches", "learning_rate", "warmup", "schedule", "beta1", "beta2", "weight_decay", "clip",
@@ -42,6 +45,7 @@ def changes_told(out: Path, now: Mapping[str, Any]) -> str:
         return ""
     old, new = _complete(was, now["kind"]), _complete(now, now["kind"])
     _check_metric(out, was, now)
+    _check_dev_set(out, was, Path(now["corpus"]))
     if other := _differences(old, new, _lessons(now["kind"])):
         raise ConfigError(f"{out} belongs to a run with other settings: {', '.join(other)}", hint=HINT)
     if (Path(now["corpus"]) / "dev").is_dir() and (other := _differences(old, new, _judging(now["kind"]))):
@@ -66,6 +70,11 @@ def begun_with(out: Path) -> Mapping[str, Any] | None:
     return known if isinstance(known, dict) and checkpoints(out) else None
 
 
+def dev_set(corpus: Path) -> str | None:
+    """What tells the dev set of a corpus from every other; None where it has none."""
+    return Store.open(corpus / "dev").identity if (corpus / "dev").is_dir() else None
+
+
 def _check_metric(out: Path, was: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     """Scores of another metric cannot be compared with the best one so far."""
     before = [was.get(name) for name in ("metric", "tokenize")]
@@ -73,6 +82,17 @@ def _check_metric(out: Path, was: Mapping[str, Any], now: Mapping[str, Any]) -> 
         raise ConfigError(
             f"{out} selects its best model by {' '.join(filter(None, before))}, and another metric is asked for",
             hint="use another --out folder, or the --metric and --tokenize of that run",
+        )
+
+
+def _check_dev_set(out: Path, was: Mapping[str, Any], corpus: Path) -> None:
+    """Nor can those of another dev set; a run that had none has no score yet, and may get one."""
+    before = was.get(DEV_SET)
+    if before is not None and before != (now := dev_set(corpus)):
+        found = f"{corpus} has none" if now is None else f"that of {corpus} is another"
+        raise ConfigError(
+            f"{out} selects its best model by scores of its dev set, and {found}",
+            hint="use another --out folder, or the corpus of that run as it was",
         )
 
 

@@ -34,6 +34,8 @@ from levt.training.weights import FlatWeights, Weights
 
 Validate = Callable[[nn.Module], float]
 SaveModel = Callable[[nn.Module, Mapping[str, Any]], None]
+GO_ON = "run again to go on"
+"""What is true of a run whose folder stays."""
 
 
 class TrainingFailed(LevtError):
@@ -71,6 +73,7 @@ class Trainer:
         validation: Validation | None = None,
         identity: Mapping[str, Any] | None = None,
         device: torch.device | str = "cpu",
+        after_stop: str = GO_ON,
     ) -> None:
         self.began = time.monotonic()
         self.device = torch.device(device)
@@ -80,6 +83,8 @@ class Trainer:
         self.config, self.folder, self.save, self.validation = (
             config.shared_by(self.world.size), folder, save, validation,
         )  # fmt: skip
+        self.after_stop = after_stop
+        """What is said to who stops the run: what becomes of it."""
         self.identity = {"seed": config.seed, "tokens": config.tokens, **(identity or {})}
         self.judged = copy.deepcopy(model).eval()
         """The model that is validated and saved; its weights are copied in when they are needed."""
@@ -196,14 +201,14 @@ class Trainer:
                     raise
                 raise TrainingFailed(
                     f"another process of the run has gone: {str(error).splitlines()[0]}",
-                    hint="run again to go on; torchrun --max-restarts 3 does it by itself",
+                    hint=f"{GO_ON}; torchrun --max-restarts 3 does it by itself",
                 ) from error
             if self.over:
                 if self.config.average > 1:
                     self._average(log)
                 log.record("end", self.standing.step, best=self.standing.best, seconds=self.seconds)
             else:
-                log.say(f"stopped by {self.stop_asked} at step {self.standing.step:,}; run again to go on")
+                log.say(f"stopped by {self.stop_asked} at step {self.standing.step:,}; {self.after_stop}")
         return self.standing
 
     def _log(self) -> Log:
