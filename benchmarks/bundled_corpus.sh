@@ -5,7 +5,8 @@
 #
 # DATA holds the folders europarl-en-de, tatoeba-en-de, multi30k-en-de (train, dev or val, test) and newstest
 # (newstest2014.en-de.*, flores101.devtest.*). OUT becomes a corpus like any other of `levt prepare`; the work in
-# between is kept in OUT.work, and a step that is done is not done again. About 20 minutes on two cores.
+# between is kept in OUT.work, and a step that is done is not done again. Six to twenty minutes on two cores.
+# For a student that goes on from a model of before: TOKENIZER=MODEL/tokenizer.json, and its pieces are those of that model.
 set -eu
 data=$1 out=$2 work=$2.work
 levt=${LEVT:-levt}
@@ -32,6 +33,7 @@ paste "$work/plain.en" "$work/all.mt" "$work/plain.de" > "$work/train.tsv"
 tatoeba=$(wc -l < "$data/tatoeba-en-de/train.en") captions=$(wc -l < "$data/multi30k-en-de/train.en")
 tail -n "$captions" "$work/train.tsv" > "$work/captions.tsv"
 tail -n $((tatoeba + captions)) "$work/train.tsv" | head -n "$tatoeba" > "$work/tatoeba.tsv"
+if [ -n "${TOKENIZER:-}" ]; then set -- --tokenizer "$TOKENIZER"; else set -- --vocabulary "$vocabulary"; fi
 $levt prepare --train "$work/train.tsv" "$work/tatoeba.tsv" "$work/captions.tsv" "$work/captions.tsv" "$work/captions.tsv" \
     --dev "$data/multi30k-en-de/val.en" "$data/multi30k-en-de/val.de" \
           "$data/tatoeba-en-de/dev.en" "$data/tatoeba-en-de/dev.de" \
@@ -42,4 +44,4 @@ $levt prepare --train "$work/train.tsv" "$work/tatoeba.tsv" "$work/captions.tsv"
            "$data/europarl-en-de/test.en" "$data/europarl-en-de/test.de" \
            "$data/newstest/newstest2014.en-de.en" "$data/newstest/newstest2014.en-de.de" \
            "$data/newstest/flores101.devtest.eng" "$data/newstest/flores101.devtest.deu" \
-    --vocabulary "$vocabulary" --max-length 128 --drop-overlap --out "$out"
+    "$@" --max-length 128 --drop-overlap --out "$out"

@@ -52,7 +52,7 @@ def iteration(page: Any) -> None:
 
 def edit(page: Any) -> None:
     """A word kept, one crossed out, one asked for, and what could stand instead of another."""
-    translate(page, "The committee will meet again next week to discuss the new budget.")
+    translate(page, "The committee will discuss the new budget again next week.")
 
     def press(word: str, choice: str) -> None:
         page.locator("#draft .word").filter(has_text=word).first.click()
@@ -60,11 +60,11 @@ def edit(page: Any) -> None:
             page.locator("#popover").get_by_role("button", name=choice, exact=True).click()
 
     press("Ausschuss", "Keep")
-    press("treffen", "Cross out")
+    press("neuen", "Cross out")
     words = page.locator("#draft .word").all_text_contents()
     page.locator("#draft .gap").nth(words.index("nächste")).click()
     page.locator("#popover").get_by_role("button", name="One", exact=True).click()
-    press("wieder", "")
+    press("erneut", "")
     page.locator(".alternative").first.wait_for()
     picture(page, "editor-edit.png")
 

@@ -48,7 +48,7 @@ class Task:
     steps: int | None = None
     """Steps of training where a scale's are too few for so many pairs; None: as the scale says."""
     left_to_right_steps: int | None = None
-    """The same for models from left to right, which learn in fewer; but a teacher should not stop before its students."""
+    """The same for models from left to right: they learn in fewer, yet should not stop before their students."""
     weight: float = 1.0
     """How much more a target token costs than where the source is as long as the target."""
 
