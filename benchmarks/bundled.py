@@ -231,7 +231,7 @@ def main() -> None:
     first.add_argument("--device")
     first.add_argument("--engine", default="cuda" if torch.cuda.is_available() else "torch")
     first.add_argument("--penalties", type=float, nargs="+", default=[0.0, 0.5, 1.0])
-    first.add_argument("--dials", type=float, nargs="+", default=[0.0, 0.7])
+    first.add_argument("--dials", type=float, nargs="*", default=[0.0, 0.7])
     first.add_argument("--limit", type=int)
     first.set_defaults(do=decode)
     third = verbs.add_parser("card")

@@ -14,8 +14,9 @@ COMMAND = """sh benchmarks/bundled_corpus.sh DATA corpora/bundled
 levt chain bundled-ar bundled-levt --corpus corpora/bundled --out runs/bundled --processes 6 \\
     --distillation.batch-size 256 --distillation.shard 4096
 levt convert compact runs/bundled/student/best --out levt-en-de --dtype int4
-# This is the third version. Its student did not begin as its teacher but as the second, which had done so with a teacher
-# of its own for 17 minutes; so the corpus has that one's pieces (TOKENIZER=levt-en-de/tokenizer.json), and the chain had
+# This is the third version. Its student began not as its teacher but as the second, which had begun as a teacher
+# of its own and learnt for 17 minutes; so the corpus was cut into that one's pieces
+# (TOKENIZER=levt-en-de/tokenizer.json), and the chain had
 #   --student.init levt-en-de --student.training.learning-rate 4e-4 --student.training.warmup 300
 #   --teacher.training.max-minutes 6.9 --student.training.max-minutes 14.9"""
 LIMITS = """\
