@@ -10,7 +10,7 @@ import pytest
 
 import levt
 from levt.cli import main, verbs
-from levt.cli._demo_bundled import NEXT
+from levt.cli._demo_bundled import DOCS, NEXT
 from levt.cli._model import DEFAULT
 from levt.errors import ModelError
 from levt.recipes import recipe
@@ -53,6 +53,17 @@ def test_what_to_try_next_comes_with_the_package() -> None:
     assert set(re.findall(r"\blevt ([a-z]+)", NEXT)) <= set(verbs())
     [(teacher, student)] = re.findall(r"levt chain (\S+) ([\w-]+)", NEXT)
     assert (recipe(teacher).model.kind, recipe(student).model.kind) == ("autoregressive", "levt")
+
+
+@pytest.mark.parametrize("clone", [True, False])
+def test_the_guide_is_named_where_there_is_one(
+    installed: Path, clone: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (DOCS / "own-pair.md").is_file(), "the tests run in a clone"
+    if not clone:
+        monkeypatch.setattr("levt.cli._demo_bundled.DOCS", installed / "docs")
+    main(["demo"])
+    assert ("docs/own-pair.md" in capsys.readouterr().err) == clone
 
 
 @pytest.mark.parametrize("found", [None, "/usr/bin/levt"])

@@ -22,6 +22,9 @@ What to try next:
   levt show "It is snowing."              the edits of one text; with --html edits.html as a page
   levt demo --typos                       a model learns to repair typing errors in a minute, on this machine
   levt prepare --help                     a corpus of your texts; `levt chain laptop-ar laptop-levt` makes it a model"""
+GUIDE = "  docs/own-pair.md                        from two text files to a model of your own; docs/guides has more"
+DOCS = Path(__file__).parents[3] / "docs"
+"""The pages, where this is a clone: an installed package has none."""
 FIRST = "First, in the clone: `make setup && source .venv/bin/activate`, so that `levt` is found, with all extras."
 
 
@@ -74,5 +77,7 @@ def demo_bundled(*, json: bool, html: Path | None) -> None:
     )
     with folded():
         print(NEXT, file=sys.stderr)
+        if (DOCS / "own-pair.md").is_file():
+            print(GUIDE, file=sys.stderr)
         if which("levt") is None:  # `make demo` has made an environment, and nobody is in it
             print(FIRST, file=sys.stderr)
