@@ -67,3 +67,15 @@ def test_another_way_of_storing_is_told(tmp_path: Path) -> None:
     write_weights(tmp_path / "w", Network(0), "int8")
     problems = "\n".join(read_weights(tmp_path / "w", Network(1), "int4"))
     assert "the tensor wide.weight must be uint8, is int8" in problems
+
+
+def test_every_byte_holds_two_weights() -> None:
+    """The first in its low half, each 8 too large; every 32 weights have their scale."""
+    q = torch.arange(256, dtype=torch.uint8).reshape(4, 64)
+    scale = torch.linspace(-2, 2, 16).reshape(4, 4).half()
+    found = from_halves(q, scale)
+    for row in range(4):
+        for column in range(128):
+            byte = 64 * row + column // 2
+            weight = (byte & 15 if column % 2 == 0 else byte >> 4) - 8
+            assert found[row, column] == weight * scale[row, column // 32].float()
