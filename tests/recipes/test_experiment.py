@@ -126,6 +126,26 @@ def test_finished(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert not finished(longer)
 
 
+@pytest.mark.parametrize("split", ["train", "dev"])
+def test_a_run_on_other_texts_is_not_finished(tmp_path: Path, split: str) -> None:
+    """The same folder, the same settings, and somebody has prepared the corpus anew."""
+    corpus = toy_corpus(tmp_path / "corpus")
+    experiment = toy_experiment(corpus, tmp_path / "run")
+    run(experiment)
+    record = tmp_path / "run" / "finished.json"
+    older = json.loads(record.read_text("utf-8"))
+    tokenizer = Tokenizer.load(corpus / "tokenizer.json")
+    other = toy_corpus(
+        tmp_path / "other", tokenizer=tokenizer, lines=["the old bear likes the old bear"] * 90
+    )
+    shutil.rmtree(corpus / split)
+    shutil.copytree(other / split, corpus / split)
+    assert not finished(experiment)
+    # One from before texts were noted is taken at its word.
+    record.write_text(json.dumps({k: v for k, v in older.items() if k not in ("examples", "dev_set")}))
+    assert finished(experiment)
+
+
 def test_another_corpus_of_the_same_size_is_refused(corpus: Path, tmp_path: Path) -> None:
     """As a distilled one is: same tokenizer, same number of examples, same dev set, other targets."""
     run(toy_experiment(corpus, tmp_path / "run"))

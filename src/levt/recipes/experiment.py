@@ -44,7 +44,9 @@ from levt.training.parallel import World
 
 AnyConfig = ModelConfig
 FINISHED = "finished.json"
-"""The settings of a run that has reached its end."""
+"""The settings of a run that has reached its end, and what its texts were."""
+EXAMPLES = "examples"
+"""Its name there for the identity of what was learnt from; runs of an older levt have none."""
 REFINES = ("levt", "post-editing")
 """Kinds that refine the drafts of a dev set where it has any; the others write from nothing."""
 UNKNOWN = 5
@@ -141,13 +143,13 @@ def run(experiment: Experiment, *, stay: bool = False, after_stop: str = GO_ON) 
         trainer.note += told
     if trainer.note and experiment.init is not None:
         trainer.note += f"; weights: its own, not those of {experiment.init}"
+    begun = {**settings, DEV_SET: dev_set(experiment.corpus)}
     if trainer.world.first:
-        begun = {**settings, DEV_SET: dev_set(experiment.corpus)}
         write_whole(experiment.out / SETTINGS, begun, indent=1)
     try:
         standing = trainer.run()
         if trainer.world.first and trainer.over:
-            write_whole(experiment.out / FINISHED, settings, indent=1)
+            write_whole(experiment.out / FINISHED, {**begun, EXAMPLES: store.identity}, indent=1)
         trainer.world.barrier()  # whoever goes on from here finds the first one's files
         return standing
     finally:
@@ -182,12 +184,19 @@ def training_store(experiment: Experiment) -> Store:
 
 
 def finished(experiment: Experiment) -> bool:
-    """Whether a run with these settings has reached its end in its folder."""
+    """Whether a run with these settings, on these texts, has reached its end in its folder."""
     try:
-        known = json.loads((experiment.out / FINISHED).read_text("utf-8"))
-    except (OSError, ValueError):
+        known = dict(json.loads((experiment.out / FINISHED).read_text("utf-8")))
+    except (OSError, ValueError, TypeError):
         return False
-    return bool(known == as_json(experiment)) and (experiment.out / "best").is_dir()
+    # Of a run from before these were noted nothing is known against the texts.
+    examples, dev = known.pop(EXAMPLES, None), known.pop(DEV_SET, None)
+    return (
+        known == as_json(experiment)
+        and (experiment.out / "best").is_dir()
+        and examples in (None, training_store(experiment).identity)
+        and dev in (None, dev_set(experiment.corpus))
+    )
 
 
 def sized(config: AnyConfig, tokenizers: Tokenizers) -> AnyConfig:
