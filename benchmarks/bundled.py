@@ -6,9 +6,8 @@
     python benchmarks/bundled.py card decoded.json.xz --model src/levt/models/levt-en-de
 
 `decode` is short and wants a GPU, and student and teacher may be decoded by a command each; run it again with
-`--engine native --device cpu` for the CPU. `score` takes
-minutes of a CPU: TER is slow. Texts are those of the corpus's test splits, decoded from their tokens (which gives back
-every text, up to Unicode's normal form).
+`--engine native --device cpu` for the CPU. `score` takes minutes of a CPU: TER is slow. Texts are those of the corpus's
+test splits, decoded from their tokens (which gives back every text, up to Unicode's normal form).
 """
 
 import argparse
@@ -131,6 +130,7 @@ def decode(given: argparse.Namespace) -> None:
                 found = decoded(student, test.sources, drafts, min_edit=dial)
                 keep(which, f"repair {rate:.0%}", name, found, drafts=drafts)
     if given.teacher is not None:
+        write(given.out, tests, outputs, where)  # what is done is done
         teacher = load(given.teacher, device=given.device, budget=how["budget"])
         for name, test in tests.items():
             for beam in (1, 4):
