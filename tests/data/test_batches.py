@@ -131,6 +131,22 @@ def test_padding_share_counts_positions(make_store) -> None:
     assert padding_share(Batches(store, Packed(source=16, target=16, rows=1))) == pytest.approx(1 - 24 / 64)
 
 
+def test_padding_share_of_drafts_and_of_nothing(make_store) -> None:
+    triple = make_store({"source": [[7] * 6], "draft": [[7] * 3], "target": [[7] * 4]})
+    # 8 + 5 + 6 of three times 16 positions are used.
+    layout = Packed(source=16, draft=16, target=16, rows=1)
+    assert padding_share(Batches(triple, layout)) == pytest.approx(1 - 19 / 48)
+    assert padding_share(Batches(make_store({"source": [], "target": []}), layout)) == 0.0
+
+
+@pytest.mark.parametrize(("workers", "sizes"), [(1, [8]), (2, [4, 4]), (3, [2, 4, 2]), (4, [2, 2, 2, 2])])
+def test_the_last_batch_is_shared_evenly(make_store, workers: int, sizes: list[int]) -> None:
+    """Whoever had most of it would keep the others waiting."""
+    store = make_store({"source": [[7]] * 8, "target": [[7]] * 8})
+    plans = all_rows(store, Packed(source=64, target=64, rows=8), Order(), 0, workers)
+    assert [[len(rows) for rows in plan] for plan in plans] == [[size] for size in sizes]
+
+
 def test_larger_than_a_batch(make_store) -> None:
     store = make_store({"source": [[7] * 9], "target": [[7] * 30]})
     with pytest.raises(ConfigError, match="longest target has 32 tokens with boundaries, a batch holds 31"):
@@ -140,8 +156,9 @@ def test_larger_than_a_batch(make_store) -> None:
 
 def test_settings_are_checked(make_store) -> None:
     store = make_store(count=3)
-    with pytest.raises(ConfigError, match="worker must lie in 0 … 1, got 2"):
-        Batches(store, Packed(source=99, target=99, rows=9), worker=2, workers=2)
+    for worker in (-1, 2):
+        with pytest.raises(ConfigError, match=f"worker must lie in 0 … 1, got {worker}"):
+            Batches(store, Packed(source=99, target=99, rows=9), worker=worker, workers=2)
     for wrong in ({"source": 1}, {"rows": 0}, {"draft": -1}):
         with pytest.raises(ConfigError, match="must be at least"):
             Packed(**{"source": 9, "target": 9, "rows": 9, **wrong})

@@ -68,14 +68,36 @@ def test_another_process_opens_the_parts(make_store) -> None:
     assert "3 × Store(" in repr(mixed)
 
 
+@pytest.mark.parametrize("part", [0, 1])
+def test_damage_in_any_part_is_found(make_store, part: int) -> None:
+    stores = [make_store(columns([([5], [6], [7])])) for _ in range(2)]
+    path = next(stores[part].folder.glob("*.target.tokens"))
+    path.write_bytes(bytes(byte ^ 0x40 for byte in path.read_bytes()))
+    with pytest.raises(StoreError, match=f"{path.name} is damaged"):
+        Mixture([(store, 1) for store in stores]).verify()
+
+
+def test_says_of_itself_what_its_parts_say(make_store) -> None:
+    one, two = make_store(columns([([5], [6], [7])] * 3), shard_size=2), make_store(columns([([1], [], [2])]))
+    meta = Mixture([(one, 2), (two, 1)]).meta
+    assert meta["version"] == one.meta["version"]
+    assert meta["shards"] == [*one.meta["shards"], *one.meta["shards"], *two.meta["shards"]]
+
+
+@pytest.mark.parametrize("field", ["source", "draft", "target"])
+def test_another_vocabulary_is_refused_with_how_to_prepare_it(make_store, field: str) -> None:
+    one, other = (make_store(columns([([5], [6], [7])])) for _ in range(2))
+    other.meta["fields"][field]["tokenizer"] = "another"
+    with pytest.raises(StoreError, match=f"another vocabulary of the {field}") as caught:
+        Mixture([(one, 1), (other, 1)])
+    assert caught.value.hint == f"prepare it with --tokenizer {one.folder.parent / 'tokenizer.json'}"
+
+
 def test_only_like_with_like(make_store) -> None:
     triples = make_store(columns([([5], [6], [7])]))
     pairs = make_store({"source": [[5]], "target": [[7]]})
     with pytest.raises(StoreError, match="has source, target"):
         Mixture([(triples, 1), (pairs, 1)])
-    other = make_store(columns([([5], [6], [7])]))
-    other.meta["fields"]["draft"]["tokenizer"] = "another"
-    with pytest.raises(StoreError, match="another vocabulary of the draft"):
-        Mixture([(triples, 1), (other, 1)])
-    with pytest.raises(ConfigError, match="once at least"):
-        Mixture([(triples, 0)])
+    for parts in ([], [(triples, 0)], [(triples, 1), (triples, 0)]):
+        with pytest.raises(ConfigError, match="once at least"):
+            Mixture(parts)

@@ -2,8 +2,10 @@
 
 import pytest
 
+from levt.engine.carrying import carried
 from levt.engine.model import Model
-from tiny_models import tiny
+from levt.refine.options import Options
+from tiny_models import TOKENIZERS, tiny
 
 ODD = ["* * *", "-" * 80, "=" * 700, "😀 👨\u200d👩\u200d👧" * 40, "…", "«»", " - ", "█▁▂ \ue000"]
 
@@ -41,3 +43,21 @@ def test_whole_texts_drafts_and_words_to_leave_out_are_for_the_model(model: Mode
         "* * *", draft="Ein Hund"
     )
     assert "*" not in model.translate("*", drop=["*"], by_sentence=True).text
+
+
+@pytest.mark.parametrize("positions", [1, 3, 10, 11, 64])
+def test_parts_fit_and_leave_nothing_to_do(positions: int) -> None:
+    """However many bytes a character has; one character is a part where there is room for less."""
+    text = "😀 ▁ " * 20
+    parts = carried(text, TOKENIZERS.target, positions, Options(max_iterations=9))
+    assert "".join(part for part, _ in parts) == text
+    for part, plan in parts:
+        request = plan.request
+        assert len(part) == 1 or len(request.draft) + 2 <= positions
+        assert all(request.locked)
+        assert len(request.locked) == len(request.draft)
+        assert request.open == {0: 0, len(request.draft): 0}
+        assert (request.options.max_iterations, request.options.reread) == (1, False)
+    assert [plan.lead for _, plan in parts] == [
+        None, *(" " if part.startswith(" ") else "" for part, _ in parts[1:]),
+    ]  # fmt: skip

@@ -61,6 +61,45 @@ def test_the_torch_engine_is_continuous() -> None:
     assert work.alive[0] is second
 
 
+def test_sources_that_come_twice_are_read_once_and_serve_both() -> None:
+    """Also by a model whose two languages have vocabularies of different sizes."""
+    wider = TOKENIZERS.source.size + 9
+    engine = tiny(seed=1, source_vocabulary=wider, joint_embeddings=False).engine
+    requests = [Request(source=SOURCES[i], banned=((9, 8), (7,))) for i in (1, 0, 1, 2, 0)]
+    expected = [engine.refine(engine.encode([one.source]), [one])[0].tokens for one in requests]
+    for work in (continuous(engine), AtOnce(engine)):
+        found = work.add(requests)
+        while work.alive:
+            work.step()
+        assert [one.tokens for one in found] == expected
+
+
+def test_who_leaves_before_all_are_answered_at_once_gets_nothing() -> None:
+    """Also where somebody else has asked for the very same."""
+    engine = tiny().engine
+    draft = tuple(TOKENIZERS.target.encode("Ein Hund läuft."))
+    work = AtOnce(engine)
+    first, second, third = work.add([Request(source=SOURCES[0], draft=draft)] * 3)
+    assert first.tokens == second.tokens == draft
+    work.leave([second])
+    assert [id(one) for one in work.alive] == [id(first), id(third)]
+    assert [id(one) for one in work.step()] == [id(first), id(third)]
+    assert (second.tokens, second.iterations) == (draft, 0) != (first.tokens, first.iterations)
+    assert work.alive == work.step() == []
+
+
+def test_an_engine_is_told_how_many_threads_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine, asked = tiny().engine, []
+
+    def stepping(threads: int = 1) -> Continuous:
+        asked.append(threads)
+        return AtOnce(engine)
+
+    monkeypatch.setattr(engine, "continuous", stepping)
+    assert isinstance(continuous(engine, 3), AtOnce)
+    assert asked == [3]
+
+
 def by_hand(engine: TorchEngine, place: Place, token: int) -> float:
     """Log-probability of a token at the first placeholder, with the network asked directly."""
     row = torch.tensor([[1, *place.before, *[PLH] * place.placeholders, *place.after, 2]])

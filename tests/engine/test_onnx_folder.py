@@ -2,7 +2,9 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -11,10 +13,19 @@ pytest.importorskip("onnx")
 
 import levt
 from levt.convert.onnx import convert_onnx
-from levt.engine.onnx_folder import KEPT, cached, find_graphs, inside, write_graphs
+from levt.engine.onnx_folder import (
+    FORMAT,
+    KEPT,
+    PrecisionName,
+    cached,
+    find_graphs,
+    identity,
+    inside,
+    write_graphs,
+)
 from levt.engine.onnx_network import passes
-from levt.engine.onnx_sessions import allowed_cores, physical_cores, thread_count
-from levt.errors import ModelError
+from levt.engine.onnx_sessions import Sessions, allowed_cores, physical_cores, thread_count
+from levt.errors import ConfigError, ModelError
 from levt.policy.folder import open_folder
 from levt.policy.folder_config import MANIFEST
 from tiny_models import TOKENIZERS, save_tiny
@@ -51,14 +62,49 @@ def test_another_model_has_another_place(model: Path, tmp_path: Path) -> None:
     assert cached(open_folder(model), "int8") != cached(open_folder(model), "float32")
 
 
+def test_what_graphs_are_made_from_says_where_they_lie(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other weights, other settings of the same weights, another version of the graphs: each has its own."""
+    config = open_folder(model)
+    weights = replace(config.files["model.safetensors"], sha256="0" * 64)
+    others = [
+        config,
+        replace(config, files={**config.files, "model.safetensors": weights}),
+        replace(config, model=replace(config.model, max_length=63)),
+    ]
+    found = {identity(other) for other in others}
+    monkeypatch.setattr("levt.engine.onnx_folder.FORMAT", FORMAT + 1)
+    assert len(found | {identity(other) for other in others}) == 6
+
+
+def test_each_precision_is_written_as_itself(model: Path) -> None:
+    for precision in get_args(PrecisionName):
+        graphs = find_graphs(model, open_folder(model), precision)
+        assert graphs.folder.name == precision
+        manifest = json.loads((graphs.folder / MANIFEST).read_text("utf-8"))
+        assert manifest["precision"] == precision
+        sizes = {name: one["bytes"] for name, one in manifest["files"].items()}
+        assert sizes == {p.name: p.stat().st_size for p in graphs.folder.iterdir() if p.name != MANIFEST}
+    exact, small = (cached(open_folder(model), name) / "weights.bin" for name in ("float32", "int8"))
+    assert small.read_bytes() != exact.read_bytes()
+
+
+def test_a_cache_that_cannot_be_tidied_is_used(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr("levt.engine.onnx_folder.os.utime", refuse)
+    assert find_graphs(model, open_folder(model), "float32").folder.is_dir()
+
+
 def test_the_cache_forgets_what_was_used_longest_ago(model: Path, tmp_path: Path) -> None:
     config = open_folder(model)
     root = cached(config, "float32").parent.parent
     for i in range(KEPT + 2):
         (root / f"old{i}").mkdir(parents=True)
         os.utime(root / f"old{i}", (i, i))
+    (root / "note").write_text("no model")
     find_graphs(model, config, "float32")
-    left = {path.name for path in root.iterdir()}
+    left = {path.name for path in root.iterdir() if path.is_dir()}
     assert left == {cached(config, "float32").parent.name, *(f"old{i}" for i in range(3, KEPT + 2))}
     # What is used is young again.
     os.utime(cached(config, "float32").parent, (0, 0))
@@ -170,3 +216,29 @@ def test_threads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     limit.write_text("max 100000")
     assert allowed_cores(limit) > 1000
     assert allowed_cores(tmp_path / "none") > 1000
+
+
+@pytest.mark.parametrize("least", ["torch.get_num_threads", "physical_cores", "allowed_cores"])
+def test_as_many_threads_as_the_least_allows(monkeypatch: pytest.MonkeyPatch, least: str) -> None:
+    monkeypatch.delenv("LEVT_THREADS", raising=False)
+    for name in ("torch.get_num_threads", "physical_cores", "allowed_cores"):
+        count = 3 if name == least else 5
+        monkeypatch.setattr(f"levt.engine.onnx_sessions.{name}", lambda count=count: count)
+    assert thread_count() == 3
+
+
+@pytest.mark.parametrize("wrong", ["0", "-1", "1.5", "", "many"])
+def test_no_number_of_threads(monkeypatch: pytest.MonkeyPatch, wrong: str) -> None:
+    monkeypatch.setenv("LEVT_THREADS", wrong)
+    with pytest.raises(
+        ConfigError, match=f"LEVT_THREADS must be a whole number of at least 1, got '{wrong}'"
+    ):
+        thread_count()
+
+
+def test_a_session_has_the_threads_it_is_given(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LEVT_THREADS", "2")
+    graphs = find_graphs(model, open_folder(model), "float32")
+    for threads, expected in ((None, 2), (3, 3)):
+        session, *_ = Sessions(graphs, threads=threads).open("delete")
+        assert session.get_session_options().intra_op_num_threads == expected

@@ -3,6 +3,8 @@
 import errno
 import json
 import shutil
+import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,9 +15,12 @@ from levt.training.checkpoint import (
     Standing,
     checkpoint_path,
     checkpoints,
+    checksum,
     prune,
     read_checkpoint,
     read_record,
+    remember_best,
+    step_of,
     write_checkpoint,
 )
 from levt.training.feed import Position
@@ -30,6 +35,12 @@ def folder(tmp_path: Path) -> Path:
     path = checkpoint_path(tmp_path, 7)
     write_checkpoint(path, STANDING, STATE, IDENTITY)
     return path
+
+
+def change_record(folder: Path, **changes: object) -> None:
+    """Let ``state.json`` say something else."""
+    record = json.loads((folder / "state.json").read_text("utf-8"))
+    (folder / "state.json").write_text(json.dumps({**record, **changes}), encoding="utf-8")
 
 
 def test_a_disk_that_takes_no_more_is_told_as_of_any_file(tmp_path: Path) -> None:
@@ -75,6 +86,14 @@ def test_damage_is_named(folder: Path, name: str, damage: str) -> None:
     assert "resumes from the checkpoint before it" in str(caught.value)
 
 
+def test_a_flipped_bit_is_no_weight(folder: Path) -> None:
+    path = folder / "weights.safetensors"
+    data = path.read_bytes()
+    path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    with pytest.raises(ModelError, match=r"is damaged: the checksum of weights\.safetensors differs"):
+        read_checkpoint(folder, IDENTITY)
+
+
 @pytest.mark.parametrize("key", ["version", "standing", "identity"])
 def test_a_record_without_a_key_is_damaged(folder: Path, key: str) -> None:
     record = json.loads((folder / "state.json").read_text("utf-8"))
@@ -98,6 +117,62 @@ def test_version_1_is_read(folder: Path) -> None:
     (folder / "state.json").write_text(json.dumps(old), encoding="utf-8")
     found = read_record(folder, IDENTITY)
     assert (found.standing, found.workers, found.shards) == (STANDING, 2, {})
+
+
+def test_version_1_of_one_process_names_no_number_of_them(folder: Path) -> None:
+    change_record(folder, version=1, workers=7)
+    assert read_record(folder, IDENTITY).workers == 1
+
+
+def test_who_trained_together_is_remembered(tmp_path: Path) -> None:
+    write_checkpoint(tmp_path / "by-three", STANDING, STATE, IDENTITY, workers=3)
+    assert read_record(tmp_path / "by-three", IDENTITY).workers == 3
+
+
+@pytest.mark.parametrize("kind", ["shards", "sums"])
+def test_files_elsewhere_are_not_read(folder: Path, kind: str) -> None:
+    change_record(folder, **{kind: {"../step-00000007/weights.safetensors": 1}})
+    with pytest.raises(ModelError, match="a file lies outside the folder"):
+        read_record(folder, IDENTITY)
+
+
+@pytest.mark.parametrize("more", [-1, 1])
+def test_a_part_of_another_size_is_found_without_reading_it(folder: Path, more: int) -> None:
+    size = (folder / "weights.safetensors").stat().st_size
+    change_record(folder, shards={"weights.safetensors": size + more})
+    with pytest.raises(ModelError, match=f"weights.safetensors has {size} bytes, not {size + more}"):
+        read_record(folder, IDENTITY)
+
+
+def test_a_record_without_end_is_damaged(folder: Path) -> None:
+    (folder / "state.json").write_text("[" * 100_000, encoding="utf-8")
+    with pytest.raises(ModelError, match="is damaged"):
+        read_record(folder, IDENTITY)
+
+
+def test_a_checksum_is_of_the_whole_file(tmp_path: Path) -> None:
+    """Also of one that is read in several pieces."""
+    data = bytes(range(256)) * (9 << 12)
+    (tmp_path / "file").write_bytes(data)
+    assert checksum(tmp_path / "file") == zlib.crc32(data)
+
+
+def test_a_new_record_is_on_the_disk_before_it_has_its_name(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whenever the power goes, the old one or the new one is there, whole; of the new one only the best is."""
+    before, synced = (folder / "state.json").read_bytes(), []
+
+    def sync(path: Path) -> None:
+        assert (folder / "state.json").read_bytes() == before
+        synced.append(json.loads(path.read_text("utf-8"))["standing"]["best"])
+
+    monkeypatch.setattr("levt.training.checkpoint.sync_one", sync)
+    better = replace(STANDING, best=40.0, best_step=6, stale=0)
+    remember_best(folder, replace(better, step=99, seconds=9.0), IDENTITY)
+    assert synced == [40.0]
+    assert read_checkpoint(folder, IDENTITY)[0] == better
+    assert sorted(path.name for path in folder.iterdir()) == ["state.json", "weights.safetensors"]
 
 
 def test_another_run_is_refused_with_what_differs(folder: Path) -> None:
@@ -133,6 +208,31 @@ def test_half_written_ones_are_neither_counted_nor_kept(tmp_path: Path) -> None:
     prune(tmp_path, 2)
     assert [path.name for path in checkpoints(tmp_path)] == ["step-00000020", "step-00000100"]
     assert not list((tmp_path / "checkpoints").glob(".step-*"))
+
+
+def test_an_old_one_loses_its_name_before_it_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Power that goes while it is removed leaves no half of a checkpoint."""
+    for step in (10, 20):
+        write_checkpoint(checkpoint_path(tmp_path, step), Standing(step=step), STATE, IDENTITY)
+
+    def gone(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("levt.training.checkpoint.shutil.rmtree", gone)
+        with pytest.raises(KeyboardInterrupt):
+            prune(tmp_path, 1)
+    assert checkpoints(tmp_path) == [checkpoint_path(tmp_path, 20)]
+    prune(tmp_path, 1)
+    assert [path.name for path in (tmp_path / "checkpoints").iterdir()] == ["step-00000020"]
+
+
+@pytest.mark.parametrize("step", [0, 7, 99_999_999, 100_000_000, 12_345_678_901])
+def test_every_step_has_a_name_that_tells_it(tmp_path: Path, step: int) -> None:
+    assert step_of(checkpoint_path(tmp_path, step)) == step
+    assert step_of(Path("step-7")) == -1, "not a name that we give"
 
 
 def test_no_run_has_no_checkpoints(tmp_path: Path) -> None:

@@ -38,6 +38,15 @@ def test_without_warmup_it_is_high_at_once(schedule: str) -> None:
     assert learning_rate(config(schedule=schedule, warmup=0, learning_rate=0.1), 1, 0.0) == pytest.approx(0.1)
 
 
+@pytest.mark.parametrize("schedule", ["cosine", "linear"])
+def test_warms_up_whatever_comes_then(schedule: str) -> None:
+    found = config(schedule=schedule, warmup=4, learning_rate=0.1)
+    rates = [learning_rate(found, step, 0.0) for step in (1, 2, 4, 5)]
+    assert rates == pytest.approx([0.025, 0.05, 0.1, 0.1])
+    assert learning_rate(found, 2, 0.5) == pytest.approx(0.025)
+    assert learning_rate(found, 9, -0.3) == pytest.approx(0.1), "a clock that was put back"
+
+
 def test_settings_name_all_their_problems() -> None:
     with pytest.raises(ConfigError, match="5 problems") as caught:
         config(tokens=3, accumulate=0, ema=1.0, learning_rate=2.0, max_minutes=0.0)

@@ -2,6 +2,8 @@
 
 import pickle
 import shutil
+import zlib
+from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from test_parallel import close
 
 from levt.data.store import Store
 from levt.errors import ConfigError, ModelError
-from levt.training.checkpoint import Record, Standing, checkpoint_path, checkpoints
+from levt.training.checkpoint import Record, Standing, checkpoint_path, checkpoints, read_record
 from levt.training.loop import Trainer
 from levt.training.parallel import World
 from levt.training.sharded_checkpoint import CheckpointFailed, ShardedWriter, storage
@@ -168,6 +170,47 @@ def test_damage_is_named(store: Path, half: Path, tmp_path: Path, damage: str) -
     with pytest.raises(ModelError, match="step-00000002 is damaged") as caught:
         going_on(store, folder)
     assert "resumes from the checkpoint before it" in str(caught.value)
+
+
+def finish(folder: Path, after: Callable[[], None]) -> None:
+    """Give a checkpoint its name, as the first process does when two parts have been written."""
+    partial = folder.with_name(f".{folder.name}.part")
+    partial.mkdir(parents=True)
+    for i in (1, 2):
+        (partial / f"shard-{i}.safetensors").write_bytes(b"x" * i)
+    writer, written = object.__new__(ShardedWriter), Future[None]()
+    writer.world = World()
+    written.set_result(None)
+    writer._finish(written, partial, folder, Record(standing=Standing(step=8), identity={}), after)
+
+
+def test_it_has_its_name_once_every_part_is_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, happened = checkpoint_path(tmp_path, 8), list[tuple[str, list[str]]]()
+
+    def note(event: str, path: Path) -> None:
+        happened.append((event, sorted(found.name for found in path.iterdir())))
+        assert folder.exists() is (event == "after")
+
+    monkeypatch.setattr("levt.training.sharded_checkpoint.sync", lambda path: note("sync", path))
+    finish(folder, lambda: note("after", folder))
+    assert happened == [
+        (event, ["shard-1.safetensors", "shard-2.safetensors", "state.json"]) for event in ("sync", "after")
+    ]
+    record = read_record(folder, {})
+    assert record.shards == {"shard-1.safetensors": 1, "shard-2.safetensors": 2}
+    assert record.sums == {"shard-1.safetensors": zlib.crc32(b"x"), "shard-2.safetensors": zlib.crc32(b"xx")}
+
+
+def test_an_older_one_of_the_same_step_makes_room(tmp_path: Path) -> None:
+    folder = checkpoint_path(tmp_path, 8)
+    folder.mkdir(parents=True)
+    (folder / "old").write_text("")
+    finish(folder, list)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == [
+        "checkpoints", "shard-1.safetensors", "shard-2.safetensors", "state.json", "step-00000008",
+    ]  # fmt: skip
 
 
 def test_a_part_that_cannot_be_written(tmp_path: Path) -> None:

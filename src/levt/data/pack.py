@@ -106,7 +106,7 @@ class _Pool:
         self.begin, self.left = 0, len(self.rows)
 
     def take(self) -> Int64[np.ndarray, "r"]:
-        # A batch has at most budget[-1] rows; holes are never further on than the lookahead.
+        # A batch has at most budget[-1] rows; what lies behind that and many holes is not looked at yet.
         reach = self.begin + int(self.budget[-1]) + 2 * LOOKAHEAD
         free = self.begin + np.flatnonzero(self.waiting[self.begin : reach])
         chosen = free[_fill(self.sizes[free], self.budget)]
