@@ -4,7 +4,7 @@
 #   sh benchmarks/bundled_train.sh CORPUS OUT [flags of `levt chain bundled-ar bundled-levt`]
 #
 # Every step goes on where it was stopped and is skipped when it is done, so the command may be run again and again.
-# On one H200 about 33 minutes, the sum of its parts; the third version took 27 (its card says how). OUT/levt-en-de is the model, OUT/decoded.json.xz is for `benchmarks/bundled.py score`.
+# On one H200 about 33 minutes, the sum of its parts; the third version took 27, step by step (its card says how). OUT/levt-en-de is the model, OUT/decoded.json.xz is for `benchmarks/bundled.py score`.
 set -eu
 corpus=$1 out=$2
 shift 2

@@ -16,7 +16,7 @@ levt chain bundled-ar bundled-levt --corpus corpora/bundled --out runs/bundled -
 levt convert compact runs/bundled/student/best --out levt-en-de --dtype int4
 # This is the third version. Its student began not as its teacher but as the second, which had begun as a teacher
 # of its own and learnt for 17 minutes; so the corpus was cut into that one's pieces
-# (TOKENIZER=levt-en-de/tokenizer.json), and the chain had
+# (TOKENIZER=levt-en-de/tokenizer.json). The steps of the chain were run one by one, as if it had
 #   --student.init levt-en-de --student.training.learning-rate 4e-4 --student.training.warmup 300
 #   --teacher.training.max-minutes 6.9 --student.training.max-minutes 14.9"""
 LIMITS = """\
