@@ -4,10 +4,12 @@ Pages that lie elsewhere in the repository (the changelog, results of benchmarks
 site, and links to them are turned there. The reference is made from the code at every build, so it cannot be stale.
 """
 
+import importlib
 import re
 import sys
 from pathlib import Path, PurePosixPath
 from posixpath import normpath, relpath
+from types import ModuleType
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -20,11 +22,12 @@ HERE = str(Path(__file__).parent)
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s#]+)(#[^()\s]*)?\)")
 MADE = {
     "benchmarks/results": "results/index.md",
+    "docs/results/quick": "results/index.md",
     "src/levt/__init__.pyi": "reference/api.md",
     "src/levt/cli": "reference/cli.md",
     "src/levt/serving/schema": "reference/http.md",
 }
-"""The pages that are made from the code, and from what: a link to that leads to the page."""
+"""The pages that are made, and from what: a link to that leads to the page."""
 ALONE = ("index.md", "faq.md")
 """Pages without others beside them: a list of one would stand at their left."""
 FENCE = re.compile(r"^(`{3,}).*?^\1`*\s*$", re.M | re.S)
@@ -49,17 +52,20 @@ def elsewhere() -> dict[str, str]:
     return {place: lies for place, lies in found.items() if (ROOT / lies).is_file()}
 
 
+def generator(name: str) -> ModuleType:
+    """A module of docs/generate; MkDocs forgets what a hook adds to the path when it is loaded."""
+    if HERE not in sys.path:
+        sys.path.insert(0, HERE)
+    return importlib.import_module(f"generate.{name}")
+
+
 def generated() -> dict[str, str]:
     """The pages that are made from the code."""
-    if HERE not in sys.path:  # MkDocs forgets what a hook adds when it is loaded
-        sys.path.insert(0, HERE)
-    from generate import api_reference, cli_reference, http_reference, results
-
     return {
-        "reference/api.md": api_reference.page(),
-        "reference/cli.md": cli_reference.page(),
-        "reference/http.md": http_reference.page(),
-        "results/index.md": results.page(ROOT),
+        "reference/api.md": generator("api_reference").page(),
+        "reference/cli.md": generator("cli_reference").page(),
+        "reference/http.md": generator("http_reference").page(),
+        "results/index.md": generator("results").page(ROOT),
     }
 
 
@@ -70,6 +76,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     there = {place for place in there if "/findings/" not in place}  # they are parts of other pages
     there |= {place for place in elsewhere() if place.endswith(".md")}
     listed: set[str] = set()
+    results = generator("results")
 
     def note(entry: Any) -> None:
         if isinstance(entry, str):
@@ -80,11 +87,16 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
     note(config.nav)
     more = sorted(there - listed)
-    results = [page for page in more if page.startswith("results/")]
+    rest = [page for page in more if page.startswith("results/") and page.count("/") == 1]
+    groups = {"The paper again": results.reproductions(ROOT), "Benchmarks": results.benchmarks(ROOT)}
     for entry in config.nav or []:
         if "Results" in entry:
-            entry["Results"] = ["results/index.md", *results]
-    if others := [page for page in more if page not in results]:
+            pages = [
+                {name: [{title: page} for title, page in group.items()]} for name, group in groups.items()
+            ]
+            entry["Results"] = ["results/index.md", *rest, *pages]
+    grouped = {*rest, *(page for group in groups.values() for page in group.values())}
+    if others := [page for page in more if page not in grouped]:
         config.nav.append({"More": others})
     return config
 

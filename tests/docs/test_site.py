@@ -143,6 +143,17 @@ def test_every_guide_and_concept_is_in_the_navigation(site: Path) -> None:
     assert [page for page in below if f"{page.parent.name}/{page.stem}.html" not in start] == []
 
 
+def test_results_have_the_table_of_the_readme_and_titles_that_differ(site: Path) -> None:
+    from generate.results import benchmarks, reproductions
+
+    page = (site / "results" / "index.html").read_text(encoding="utf-8")
+    assert "LevT distilled, BLEU" in page, "the table of the README"
+    listed = {**reproductions(ROOT), **benchmarks(ROOT)}
+    found = [*ROOT.glob("benchmarks/results/*.md"), *ROOT.glob("docs/results/*/*.md")]
+    assert len(listed) == len(found), "a title that comes twice hides a page"
+    assert [place for place in listed.values() if not (site / place).with_suffix(".html").is_file()] == []
+
+
 def test_links_hold_in_the_repository_too() -> None:
     pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
     link = re.compile(r"\]\((?!\w+:)([^()\s#]+)(?:#[^()\s]*)?\)")
