@@ -36,7 +36,8 @@ FENCE = re.compile(r"^(`{3,}).*?^\1`*\s*$", re.M | re.S)
 def elsewhere() -> dict[str, str]:
     """Pages of the site that are files outside of docs: where they lie, by their place in the site."""
     found = {
-        name: name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "CITATION.cff")
+        name: name
+        for name in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "NOTICE", "CITATION.cff")
     }
     found |= {
         f"results/benchmarks/{path.name}": f"benchmarks/results/{path.name}"
