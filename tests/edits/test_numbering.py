@@ -8,7 +8,7 @@ import pytest
 from levt.edits.iteration import Iteration
 from levt.edits.numbering import labels, unlisted
 from levt.edits.render_html import section
-from levt.edits.render_terminal import rows, trace_text
+from levt.edits.render_terminal import as_lines, rows
 from levt.edits.script import EditScript
 from levt.edits.trace import Trace
 from levt.engine.result import Result
@@ -54,7 +54,7 @@ def test_the_line_for_iterations_without_a_row(
 
 
 def test_terminal_and_page_say_the_same() -> None:
-    shown = trace_text(trace(True, True), colour=False, iterations=3).plain.splitlines()
+    shown = as_lines(rows(trace(True, True), colour=False, iterations=3)).plain.splitlines()
     assert shown[3:5] == [
         "3              nothing changed",
         "stop           deletion gave the same state as in the iteration before",

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from rich.console import Console
 from traces import Plain, built, plain_traces
 
-from levt.edits.render_terminal import has_colour, rows, show, trace_text
+from levt.edits.render_terminal import as_lines, has_colour, rows, show
 from levt.edits.script import EditScript, between
 from levt.edits.trace import STOPS, Trace
 
@@ -36,13 +36,13 @@ def _no_wishes_about_colour(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_colour_the_marks_say_it() -> None:
-    assert trace_text(trace(SCRIPT), colour=False).plain.splitlines() == [
+    assert as_lines(rows(trace(SCRIPT), colour=False)).plain.splitlines() == [
         "draft          Ein Hunt",
         "1       -1 +3  Ein Hun[-t-]{+d läuft.+}",
         "stop           the limit on iterations was reached",
         "result         Ein Hund läuft.",
     ]
-    assert not trace_text(trace(SCRIPT), colour=False).spans
+    assert not as_lines(rows(trace(SCRIPT), colour=False)).spans
 
 
 @pytest.mark.parametrize("terminal", [False, True])
@@ -58,7 +58,7 @@ def test_a_source_and_a_note_stand_in_the_column_of_the_texts(terminal: bool) ->
 
 
 def test_in_colour_deletions_are_struck_and_insertions_purple() -> None:
-    text = trace_text(trace(SCRIPT), colour=True)
+    text = as_lines(rows(trace(SCRIPT), colour=True))
     styles = {text.plain[span.start : span.end]: str(span.style) for span in text.spans}
     assert styles["t"] == "red strike"
     assert styles["d läuft."] == "bold magenta"
@@ -73,7 +73,7 @@ def test_escape_codes_reach_a_terminal_and_nothing_else(monkeypatch: pytest.Monk
 
     pipe, out = console(terminal=False)
     show(trace(SCRIPT), pipe)
-    assert out.getvalue() == trace_text(trace(SCRIPT), colour=False).plain + "\n"
+    assert out.getvalue() == as_lines(rows(trace(SCRIPT), colour=False)).plain + "\n"
 
     monkeypatch.setenv("NO_COLOR", "1")
     screen, out = console()
@@ -142,4 +142,4 @@ def test_every_trace_can_be_shown(plain: Plain) -> None:
     made = built(plain)
     expected = 2 + len(made.iterations) + (made.stopped is not None)
     for colour in (True, False):
-        assert len(trace_text(made, colour=colour).plain.split("\n")) == expected
+        assert len(as_lines(rows(made, colour=colour)).plain.split("\n")) == expected

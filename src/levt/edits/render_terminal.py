@@ -59,12 +59,8 @@ def rows(trace: Trace, *, colour: bool, iterations: int | None = None) -> list[t
     return found
 
 
-def trace_text(trace: Trace, *, colour: bool, iterations: int | None = None) -> Text:
-    """A trace as text, one line per row, never wrapped."""
-    return _lines(rows(trace, colour=colour, iterations=iterations))
-
-
-def _lines(lines: Sequence[tuple[str, str, Text]]) -> Text:
+def as_lines(lines: Sequence[tuple[str, str, Text]]) -> Text:
+    """Rows as text, one line each, never wrapped."""
     width = max(len(happened) for _, happened, _ in lines)
     return Text("\n").join(
         Text.assemble(f"{label:<6}  {happened:<{width}}  ", body) for label, happened, body in lines
@@ -91,7 +87,7 @@ def show(
     if note:
         lines.append(("", "", Text(note, "dim" if colour else "")))
     if not console.is_terminal:
-        console.print(_lines(lines), soft_wrap=True)
+        console.print(as_lines(lines), soft_wrap=True)
         return
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True)

@@ -165,19 +165,3 @@ def ter(
 ) -> Score:
     """TER: edits of words and shifts of phrases that are left to do, per word of the reference."""
     return metric("ter", tokenize=tokenize).measure(hypotheses, references, samples=samples)
-
-
-def rouge(
-    hypotheses: Sequence[str],
-    references: References,
-    *,
-    tokenize: Tokenize | None = None,
-    stem: bool = False,
-    samples: int | None = None,
-) -> tuple[Score, Score, Score]:
-    """ROUGE-1, ROUGE-2 and ROUGE-L: F1 of words, of pairs of words, and of the longest common subsequence."""
-    one, two, longest = (
-        metric(name, tokenize=tokenize, stem=stem).measure(hypotheses, references, samples=samples)
-        for name in ("rouge-1", "rouge-2", "rouge-l")
-    )
-    return one, two, longest
