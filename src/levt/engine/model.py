@@ -42,6 +42,13 @@ def load(
     """A model by the name of a bundled one, by its folder, or by its id on the hub (user/name).
 
     By default it runs on the GPU in bfloat16 where there is one, else on the CPU in float32.
+
+    Args:
+        name: Such as ``levt-en-de``.
+        device: ``cpu``, ``cuda`` or ``cuda:N``.
+        dtype: ``float32``, ``bfloat16`` or ``float16``; ``int8`` for the engines that know it.
+        engine: ``torch``, ``cuda``, ``onnx``, ``onnx-int8`` or ``native``; ``auto`` takes the fastest exact one.
+        budget: How many texts go through the model together; changes speed and memory, never a result.
     """
     return Model(load_engine(engine, resolve(name), device, dtype), budget)
 
@@ -62,11 +69,6 @@ class Model:
     def kind(self) -> str:
         """What it is: levt, autoregressive, post-editing, recurrent, masked, denoising or insertion."""
         return self.engine.config.kind
-
-    def leave_early(self, **exits: int) -> "Model":
-        """Let policies leave the decoder at these depths, for speed: ``model.leave_early(delete=1, placeholder=1)``."""
-        leave_early(getattr(self.engine, "network", nn.Identity()), exits)
-        return self
 
     def __repr__(self) -> str:
         return f"Model(kind={self.kind!r}, vocabulary={self.engine.config.target_vocabulary})"
@@ -152,6 +154,11 @@ class Model:
         """Mean log-probability of the tokens of each target, for a model that writes from left to right."""
         self._scores()
         return score_texts(self.engine, texts_of(sources), texts_of(targets), self.budget)
+
+    def leave_early(self, **exits: int) -> "Model":
+        """Let policies leave the decoder at these depths, for speed: ``model.leave_early(delete=1, placeholder=1)``."""
+        leave_early(getattr(self.engine, "network", nn.Identity()), exits)
+        return self
 
     def _answer(
         self, text: str | Sequence[str], draft: str | Sequence[str], settings: dict[str, Any]
