@@ -59,7 +59,7 @@ def reproduce(
         parallel: Steps side by side, in processes of their own, and as many light ones (decoding, scoring) beside them.
         keep_going: Where a step fails or lacks a package, do the others first.
         pack: Only write what was found, and what the rest needs, to this archive (.tar.xz, .tar.gz) to go on elsewhere.
-        pack_mib: Most MiB of corpora and models in that archive (60); those that cost least are made again.
+        pack_mib: Most MiB of corpora and models in that archive (60); those that cost least are made again. 0: none.
         dry_run: Print the steps and how long each will take, and do nothing.
     """
     from levt.errors import ConfigError, MissingExtra

@@ -249,6 +249,20 @@ def test_what_is_packed_is_enough_to_go_on(tmp_path: Path) -> None:
         pack(Workplace(work), tmp_path / "packed.zip", *rest)
 
 
+def test_an_archive_for_anybody_has_nothing_of_a_corpus_or_a_model(tmp_path: Path) -> None:
+    work = Workplace(tmp_path / "work")
+    model = step(tmp_path / "diary", "model")
+    goal = step(tmp_path / "diary", "goal", {"x": model})
+    run_chain([model], work, Quiet())
+    place = work.place(model)
+    for name in ("model/config.json", "corpus/test.tokens", "train.txt", "log.jsonl", "outputs.json"):
+        (place / name).parent.mkdir(exist_ok=True)
+        (place / name).write_text("{}")
+    files = {path.relative_to(place).as_posix() for path in needed(work, goal, most=0.0)}
+    assert files == {"log.jsonl", "outputs.json", "step.json"}
+    assert len(needed(work, goal, most=1.0)) > len(files)
+
+
 def test_what_a_teacher_wrote_is_packed_before_a_model(tmp_path: Path) -> None:
     """It is quickly written, but not without the teacher, and another one would write something else."""
     diary, work = tmp_path / "diary", tmp_path / "work"

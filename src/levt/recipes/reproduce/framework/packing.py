@@ -19,6 +19,8 @@ SMALL = 512 * 1024
 """Bytes of a file that is always taken."""
 FOUND = 4 * 2**20
 """The same of JSON, which is what steps find: a page that is written anew needs all of it, and no training again."""
+FINDINGS = (".json", ".jsonl", ".png")
+"""Ends of the names of what steps find, and write into no folder of their own: that holds a corpus or a model."""
 FORMS: dict[str, Literal["w:xz", "w:gz", "w:"]] = {".xz": "w:xz", ".gz": "w:gz", ".tar": "w:"}
 """How an archive is written, by the end of its name."""
 
@@ -27,8 +29,16 @@ def needed(work: Workplace, *goals: Step, most: float = math.inf) -> list[Path]:
     """The files that were found on the way to some goals, and those that the rest of the way needs; in order.
 
     Of the latter at most so many bytes: what takes long for its size goes first, with all that leads to it. The rest
-    would be made again, and not the same: what a teacher has written should go before the teacher.
+    would be made again, and not the same: what a teacher has written should go before the teacher. With no byte for
+    them nothing of a corpus or a model goes, however small: an archive that may be given to anybody.
     """
+    if not most:
+        return [
+            path
+            for step in chain(*goals)
+            if work.stamp(step) is not None
+            for path in findings(work.place(step))
+        ]
     pending = work.pending(*goals)
     undone = {step.digest for step in pending}
     read: dict[str, set[Path]] = {}
@@ -50,6 +60,11 @@ def needed(work: Workplace, *goals: Step, most: float = math.inf) -> list[Path]:
         for path in files
         if path in taken or path.stat().st_size <= (FOUND if path.suffix == ".json" else SMALL)
     ]
+
+
+def findings(place: Path) -> list[Path]:
+    """What the step in that folder found."""
+    return sorted(path for path in place.iterdir() if path.suffix in FINDINGS)
 
 
 def files_of(work: Workplace, step: Step, parts: Sequence[str] = ("*",)) -> list[Path]:
