@@ -99,3 +99,17 @@ def test_a_place_that_cannot_be_written_is_named_as_it_was_given(tmp_path: Path)
     ):
         raise AssertionError("there is nothing to write to")
     assert caught.value.filename == str(tmp_path / "file" / "m")
+
+
+def test_where_the_c_library_has_no_name_two_renames_will_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nameless(name: str | None, **_: object) -> None:
+        raise TypeError("argument of type 'NoneType' is not iterable")  # as on Windows
+
+    monkeypatch.setattr("ctypes.CDLL", nameless)
+    for text in ("old", "new"):
+        with atomic.whole_folder(tmp_path / "model") as folder:
+            (folder / "file").write_text(text)
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+    assert (tmp_path / "model/file").read_text() == "new"

@@ -20,6 +20,7 @@ def test_packed_places(lengths: list[int], tail: int, slack: int) -> None:
     assert layout.positions.tolist() == [i for n in lengths for i in range(n)] + [0] * tail
     assert layout.real.tolist() == [True] * len(rows) + [False] * tail
     assert layout.offsets.diff().tolist() == lengths
+    assert layout.last.tolist() == [i == n - 1 for n in lengths for i in range(n)] + [False] * tail
     x = torch.arange(1.0, sum(lengths) + tail + 1)
     wide = layout.spread(x)
     for i, n in enumerate(lengths):

@@ -85,6 +85,22 @@ def test_what_is_left_to_the_model_may_be_anything() -> None:
     assert [outcome.tokens for outcome in outcomes] == [(5, 6), (5, 8, 9, 6)]
 
 
+def test_where_two_gaps_become_one_each_has_its_own() -> None:
+    sevens = Scripted(lambda r: [t == 7 for t in r], lambda r: [0] * (len(r) - 1), lambda r: [7] * len(r))
+    behind, before = (
+        Request(source=(5,), draft=(5, 6, 5), drop=(False, True, False), open={1: 2, 2: 1}, only={gap: WORDS})
+        for gap in (2, 1)
+    )
+    outcomes = run(sevens, [behind, before])
+    one, other = (outcome.rounds[0].script.fill for outcome in outcomes)
+    assert one[:2] == (7, 7)
+    assert one[2] in WORDS
+    assert other[2] == 7
+    assert set(other[:2]) <= set(WORDS)
+    # What was left to the model it takes back, words it may not.
+    assert [outcome.tokens for outcome in outcomes] == [(5, one[2], 5), (5, *other[:2], 5)]
+
+
 def test_what_cannot_be() -> None:
     with pytest.raises(InputError, match="nothing is opened in gap 1"):
         Request(source=(5,), draft=(5, 6), only={1: WORDS})

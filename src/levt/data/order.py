@@ -16,7 +16,7 @@ class Order:
     seed: int = 0
     """Every seed and epoch has its own order."""
     window: int = 1 << 17
-    """Examples that are shuffled, sorted and cut into batches together; bounds the memory."""
+    """Examples that are shuffled together; bounds the memory."""
     block: int | None = None
     """Neighbours that stay in one window, so that reading stays local; None: 1, in large stores 128."""
 

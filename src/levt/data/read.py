@@ -54,7 +54,7 @@ class Corpus:
     """The records of one set of files; can be read again and again."""
 
     def __init__(self, files: Sequence[Path], *, layout: Layout, has_draft: bool | None = None) -> None:
-        """Files as ``corpus`` sorts them; ``has_draft`` is None until the first row of a table tells."""
+        """Files as ``corpora`` sorts them; ``has_draft`` is None until the first row of a table tells."""
         self.files = tuple(files)
         self.layout = layout
         self.has_draft = has_draft

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 
 import numpy as np
-from jaxtyping import Int32
+from jaxtyping import Int32, Int64
 from torch import nn
 
 from levt.data.pack import Packed
@@ -35,7 +35,7 @@ class Lessons(ABC):
 
     @abstractmethod
     def make(
-        self, rows: Int32[np.ndarray, "r"], draw: np.random.Generator
+        self, rows: Int64[np.ndarray, "r"], draw: np.random.Generator
     ) -> tuple[Arrays, Int32[np.ndarray, "k"]]:
         """The lesson of some examples, and how many decisions each loss counts."""
 

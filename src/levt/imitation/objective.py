@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-from jaxtyping import Bool, Float, Int, Num
+from jaxtyping import Float, Int, Num
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from levt.errors import FLAGS, ConfigError, raise_all
 from levt.imitation.expert import expert_match
@@ -98,7 +97,8 @@ class LevTObjective(nn.Module):
         rows = self._rows(lesson, "delete", shape.delete)
         target_rows = self._rows(lesson, "target", shape.target)
         match = expert_match(y, rows, lesson["target"], target_rows)
-        labels = torch.where(self._inner(rows), match.lt(0).long(), -1)
+        inner = rows.real & rows.positions.gt(0) & ~rows.last
+        labels = torch.where(inner, match.lt(0).long(), -1)
         delete_logits = policy.delete_logits(policy.hidden(memory, y, rows, "delete"))
         del_ = self.decision_likelihood(delete_logits, labels)
 
@@ -140,13 +140,6 @@ class LevTObjective(nn.Module):
             rows = self._rows(lesson, "holes", shape.target, "target_lengths")
             of_holes = policy.hidden(memory, lesson["holes"], rows, "token")
         return _pairs(of_gaps, lesson["gap_at"]), of_holes.index_select(0, lesson["hole_at"])
-
-    @staticmethod
-    def _inner(rows: Packed) -> Bool[Tensor, "n"]:
-        """True on the tokens between the boundaries."""
-        place = torch.arange(rows.row.shape[0], device=rows.row.device)
-        ends = F.pad(rows.offsets[1:], (0, 1), value=-1)[rows.row]
-        return rows.real & (rows.positions > 0) & (place + 1 < ends)
 
 
 def _pairs(states: Float[Tensor, "n d"], at: Int[Tensor, "g"]) -> Float[Tensor, "g e"]:

@@ -42,7 +42,7 @@ def left_over(
     Boundaries stay. Of all placeholders the first ``most_holes`` are learnt from.
     """
     total = target.shape[0]
-    boundary = rows.positions.eq(0) | _last(rows)
+    boundary = rows.positions.eq(0) | rows.last
     stays = rows.real & (match >= 0) & (~drop | boundary)
     begins = F.pad(target_rows.offsets[:-1].long(), (0, 1))
     to = torch.where(stays, begins[rows.row] + match, total)
@@ -70,13 +70,6 @@ def left_over(
         hole_at=_scatter(slot, place, most_holes, 0),
         hole_tokens=_scatter(slot, target, most_holes, -1),
     )
-
-
-def _last(rows: Packed) -> Bool[Tensor, "n"]:
-    """True on the last token of every row."""
-    place = torch.arange(rows.row.shape[0], device=rows.row.device)
-    ends = F.pad(rows.offsets[1:], (0, 1), value=-1)[rows.row]
-    return place + 1 == ends
 
 
 def _scatter(to: Int[Tensor, "n"], values: Int[Tensor, "n"], size: int, rest: int) -> Int[Tensor, "size"]:

@@ -62,7 +62,7 @@ def _exchange(one: Path, other: Path) -> bool:
     """Let two folders change places in one step; False where that cannot be done."""
     try:
         renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
-    except (OSError, AttributeError):
+    except (OSError, AttributeError, TypeError):  # TypeError: on Windows a library must have a name
         return False
     code: int = renameat2(AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(other), RENAME_EXCHANGE)
     return code == 0

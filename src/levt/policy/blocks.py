@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -46,11 +47,11 @@ class BlockShape:
         return cls._of(config, lambda name: getattr(config, name))
 
     @classmethod
-    def _of(cls, config: TransformerConfig, side: Callable[[str], object]) -> "BlockShape":
+    def _of(cls, config: TransformerConfig, side: Callable[[str], Any]) -> "BlockShape":
         return cls(
-            width=int(str(side("width"))),
-            hidden=int(str(side("hidden"))),
-            heads=int(str(side("heads"))),
+            width=side("width"),
+            hidden=side("hidden"),
+            heads=side("heads"),
             pre_norm=side("norm") == "pre",
             activation=config.activation,
             dropout=config.dropout,

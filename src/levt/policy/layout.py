@@ -112,6 +112,12 @@ class Packed:
         return self.row.lt(self.rows)
 
     @property
+    def last(self) -> Bool[Tensor, "t"]:
+        """True on the last token of every row."""
+        place = torch.arange(self.row.shape[0], device=self.row.device)
+        return place + 1 == pad(self.offsets[1:], (0, 1), value=-1)[self.row]
+
+    @property
     def slots(self) -> Int[Tensor, "t"]:
         """Place of each token in rows padded to ``longest``, flattened; the tail lies in a row of its own."""
         place = torch.arange(self.row.shape[0], device=self.row.device)

@@ -34,11 +34,12 @@ def guard(outcome: Outcome, plan: Plan, tokenizer: Tokenizer) -> None:
     Bytes that make up no character go too, unless the request is for what the policies do and nothing else. Long
     numbers of the source are put right. A part that follows another gets the white space between them.
     """
+    if plan.request.options.reread:
+        mend(outcome, tokenizer)
+    # Only now are the numbers whole, and it is clear what the text begins with.
     respell(outcome, plan.numbers, tokenizer)
     if plan.lead is not None:
         outcome.become(tuple(led_by(tokenizer, outcome.tokens, plan.lead)))
-    if plan.request.options.reread:
-        mend(outcome, tokenizer)
     while plan.required or plan.words or plan.forbidden:
         text = tokenizer.decode(outcome.tokens)
         locked = outcome.locks()

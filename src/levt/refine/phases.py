@@ -16,7 +16,7 @@ from levt.edits.state import State, delete, fill, fit, insert
 from levt.refine.bans import fill_without
 from levt.refine.decide import count_logp, decide_counts, decide_drop
 from levt.refine.guidance import Guidance
-from levt.refine.words import chosen_words, places_of_words
+from levt.refine.words import Places, chosen_words, places_of_words
 
 
 @runtime_checkable
@@ -145,7 +145,9 @@ def insert_phase(policy: Policy, memory: Memory, deletion: Deletion, guidance: G
     holes = wide.placeholders
     tokens, fill_logp = wide.y, torch.zeros(wide.y.shape, device=wide.y.device)
     rows = holes.any(1).nonzero().squeeze(1)
-    words = places_of_words(guidance.only, deletion.drop, wide.y) if guidance.only else {}
+    words: Places = {}
+    if guidance.only and guidance.open is not None:
+        words = places_of_words(guidance.only, guidance.open, deletion.drop, wide.y)
     if len(rows):
         logits = policy.token(memory.select(rows), wide.y[rows], holes[rows])
         banned = guidance.banned_at(rows, holes[rows])

@@ -19,14 +19,18 @@ Places = dict[tuple[int, int], Tokens]
 
 
 def places_of_words(
-    only: Sequence[Mapping[int, Tokens]], drop: Bool[Tensor, "b n"], y: Int[Tensor, "b m"]
+    only: Sequence[Mapping[int, Tokens]],
+    asked: Int[Tensor, "b g"],
+    drop: Bool[Tensor, "b n"],
+    y: Int[Tensor, "b m"],
 ) -> Places:
-    """The placeholders of ``y`` that were opened in the gaps of ``only``; ``drop`` is what was deleted before.
+    """The placeholders of ``y`` that were opened in the gaps of ``only``, as many as were ``asked`` for there.
 
-    As for counts, a gap whose left neighbour was deleted lies behind the last token kept.
+    As for counts, a gap whose left neighbour was deleted, as ``drop`` says, lies behind the last token kept; where
+    several have become one by that, their placeholders stand in the order of the gaps.
 
-    >>> y = torch.tensor([[1, 7, PLH, 8, PLH, PLH, 2]])
-    >>> places_of_words([{2: (5, 6)}], torch.zeros(1, 4, dtype=torch.bool), y)
+    >>> y, asked = torch.tensor([[1, 7, PLH, 8, PLH, PLH, 2]]), torch.tensor([[-1, 1, 2]])
+    >>> places_of_words([{2: (5, 6)}], asked, torch.zeros(1, 4, dtype=torch.bool), y)
     {(0, 4): (5, 6), (0, 5): (5, 6)}
     """
     places: Places = {}
@@ -34,13 +38,15 @@ def places_of_words(
         if not gaps:
             continue
         gone = drop[i].tolist()
-        moved = {gap - sum(gone[: gap + 1]): tokens for gap, tokens in gaps.items()}
+        waiting: dict[int, list[Tokens]] = {}
+        for gap, count in enumerate(asked[i].tolist()):
+            waiting.setdefault(gap - sum(gone[: gap + 1]), []).extend([gaps.get(gap, ())] * count)
         gap = -1
         for column, token in enumerate(y[i].tolist()):
             if token != PLH:
                 gap += 1
-            elif gap in moved:
-                places[i, column] = moved[gap]
+            elif (here := waiting.get(gap)) and (tokens := here.pop(0)):
+                places[i, column] = tokens
     return places
 
 

@@ -1,11 +1,11 @@
 """Text normalisation: which differences between texts the tokenizer does not see. Knows no vocabulary."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 from tokenizers import Regex, normalizers
 
-from levt.errors import ConfigError, raise_all
+from levt.errors import ConfigError, raise_all, wrong_choices
 
 Form = Literal["NFC", "NFKC", "none"]
 
@@ -26,11 +26,7 @@ class Normalisation:
     """Whether every run of white space becomes one space, and none is left at the ends."""
 
     def __post_init__(self) -> None:
-        forms = get_args(Form)
-        problems = (
-            [] if self.form in forms else [f"form must be one of {', '.join(forms)}, got {self.form!r}"]
-        )
-        raise_all(ConfigError, "normalisation", problems, hint="leave it out for NFC")
+        raise_all(ConfigError, "normalisation", wrong_choices(self), hint="leave it out for NFC")
 
     def steps(self) -> list[normalizers.Normalizer]:
         """The steps in the language of ``tokenizers``.

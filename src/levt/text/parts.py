@@ -34,7 +34,8 @@ def encode_inside(tokenizer: Tokenizer, text: str) -> list[int]:
 def encode_cut(tokenizer: Tokenizer, text: str, borders: Iterable[int]) -> tuple[list[int], dict[int, int]]:
     """Tokens of a normalised text, none of which crosses a border, and how many stand before each border.
 
-    A border is a number of characters. Texts given in pieces can be cut between pieces only.
+    A border is a number of characters. Texts given in pieces can be cut between pieces only; where the tokenizer
+    collapses white space, no border may stand behind a space.
 
     >>> tokenizer = Tokenizer.train(["a dog runs", "a cat runs"] * 9, 300)
     >>> tokens, before = encode_cut(tokenizer, "a dog", [1, 4])
