@@ -109,6 +109,19 @@ def test_the_sdist_can_be_built_from_and_tested(dist: Path) -> None:
     assert 25 < archive.stat().st_size / 1e6 < 45
 
 
+def test_the_wheel_built_from_the_sdist_is_the_one_built_from_the_tree(dist: Path, tmp_path: Path) -> None:
+    """As ``pip install levt-….tar.gz`` does, in a folder that is no clone."""
+    with tarfile.open(the(dist, "*.tar.gz")) as opened:
+        opened.extractall(tmp_path, filter="data")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path / "again")]
+    subprocess.run(command, cwd=the(tmp_path, "levt-*"), check=True, capture_output=True)
+    ours, theirs = (
+        {one.filename: one.CRC for one in zipfile.ZipFile(the(folder, "*.whl")).infolist()}
+        for folder in (dist, tmp_path / "again")
+    )
+    assert theirs == ours
+
+
 def test_the_wheel_works_in_an_empty_environment(dist: Path, tmp_path: Path) -> None:
     python = environment(tmp_path / "venv", sys.executable, the(dist, "*.whl"), dependencies=True)
     where = run(python, "-c", "import levt; print(levt.__file__)", folder=tmp_path)
