@@ -1,6 +1,7 @@
 """From a parallel corpus to a store of triples, as a user types it."""
 
 import io
+import os
 import subprocess
 import sys
 import threading
@@ -93,13 +94,14 @@ def test_lines_are_answered_up_to_one_that_cannot_be_used(
 
 def test_words_are_apart_as_soon_as_a_line_is_there() -> None:
     command = [sys.executable, "-m", "levt", "synthesize", "words"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    environ = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write(b"Ja, gut.\n")
         process.stdin.flush()
         # Nothing would come before the end of the input, and the test would wait for ever.
-        timer = threading.Timer(60, process.kill)
+        timer = threading.Timer(20, process.kill)
         timer.start()
         assert process.stdout.readline() == b"Ja , gut .\n"
         timer.cancel()
