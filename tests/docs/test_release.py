@@ -66,6 +66,9 @@ def run(*command: str | Path, folder: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.skipif(
+    not (ROOT / ".git").exists(), reason="an unpacked sdist: what belongs to it, a clone alone knows"
+)
 def test_the_wheel_holds_the_package_its_data_and_its_licence(dist: Path) -> None:
     wheel = the(dist, "*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
