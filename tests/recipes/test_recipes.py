@@ -155,7 +155,10 @@ def test_a_file_is_a_recipe_too(tmp_path: Path) -> None:
         ),
         ("return LevTConfig(**SMALL)", r"wrong.py, line 4: NameError: name 'SMALL' is not defined"),
         ("pass", r"wrong.py: the recipe mine must return an Experiment, got None"),
-        ("return LevTConfig(source_vocabulary=5, target_vocabulary=5, heads=3)", "heads"),
+        (
+            "return LevTConfig(source_vocabulary=5, target_vocabulary=5, heads=3)",
+            r"wrong.py, line 4: levt model: width must be a multiple of heads \(3\), got 512\nhint: `levt train",
+        ),
     ],
 )
 def test_what_is_wrong_inside_a_recipe_is_told_like_what_is_wrong_with_its_file(

@@ -112,8 +112,6 @@ def _called(make: "Callable[[], Experiment]", path: Path) -> "Experiment":
 
     try:
         made = make()
-    except LevtError:
-        raise
     except Exception as error:
         raise _fault(error, path) from error
     if not isinstance(made, Experiment):
@@ -126,10 +124,11 @@ def _called(make: "Callable[[], Experiment]", path: Path) -> "Experiment":
 
 def _fault(error: Exception, path: Path) -> ConfigError:
     """What is wrong with a recipe file, and where."""
-    return ConfigError(
-        f"the recipe file {path}{_line(error, path)}: {type(error).__name__}: {getattr(error, 'msg', error)}",
-        hint="correct the file",
-    )
+    if isinstance(error, LevtError):
+        said, hint = error.message, error.hint
+    else:
+        said, hint = f"{type(error).__name__}: {getattr(error, 'msg', error)}", None
+    return ConfigError(f"the recipe file {path}{_line(error, path)}: {said}", hint=hint or "correct the file")
 
 
 def _line(error: Exception, path: Path) -> str:
