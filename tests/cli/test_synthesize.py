@@ -101,7 +101,7 @@ def test_words_are_apart_as_soon_as_a_line_is_there() -> None:
         process.stdin.write(b"Ja, gut.\n")
         process.stdin.flush()
         # Nothing would come before the end of the input, and the test would wait for ever.
-        timer = threading.Timer(20, process.kill)
+        timer = threading.Timer(60, process.kill)
         timer.start()
         assert process.stdout.readline() == b"Ja , gut .\n"
         timer.cancel()
