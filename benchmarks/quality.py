@@ -47,6 +47,7 @@ def main() -> None:
     parser.add_argument("--name", default="")
     given, flags_given = parser.parse_known_args()
     splits = sorted(p.name for p in given.corpus.glob("test*") if (p / "meta.json").is_file())
+    name = given.name or Path(given.recipe).name  # of a recipe in a file not the folder of that file
     rows = []
     for seed in given.seeds:
         began = time.perf_counter()
@@ -58,7 +59,7 @@ def main() -> None:
         experiment = replace(
             flags,
             corpus=given.corpus,
-            out=given.out / f"{given.name or given.recipe}-{seed}",
+            out=given.out / f"{name}-{seed}",
             training=replace(flags.training, seed=seed, max_minutes=given.minutes),
         )
         standing = run(experiment)
@@ -90,7 +91,7 @@ def main() -> None:
             row |= {"best_dev": standing.best, "best_step": standing.best_step, "signature": score.signature}
             rows.append(row)
     device = torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU"
-    print(f"{given.name or given.recipe}: torch {torch.__version__}, {device}")
+    print(f"{name}: torch {torch.__version__}, {device}")
     for row in rows:
         print(json.dumps(row))
 

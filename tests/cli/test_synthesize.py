@@ -1,7 +1,10 @@
 """From a parallel corpus to a store of triples, as a user types it."""
 
 import io
+import os
+import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -73,6 +76,37 @@ def test_phrases_from_training_to_text(
     with pytest.raises(SystemExit) as stop:
         main(["blackbox", "train-phrase", "--train", "train.en", "train.de", "--out", "phrases"])
     assert stop.value.code == 2
+
+
+@pytest.mark.parametrize("command", [["blackbox", "translate", "command:cat"], ["synthesize", "words"]])
+def test_lines_are_answered_up_to_one_that_cannot_be_used(
+    command: list[str], capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raw = b"one\ntwo\nth\xffree\nfour\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(raw))))
+    with pytest.raises(SystemExit) as stopped:
+        main(command)
+    assert stopped.value.code == 2
+    said = capsysbinary.readouterr()
+    assert said.out == b"one\ntwo\n"
+    assert b"error: line 3: it is not UTF-8" in said.err
+
+
+def test_words_are_apart_as_soon_as_a_line_is_there() -> None:
+    command = [sys.executable, "-m", "levt", "synthesize", "words"]
+    environ = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"Ja, gut.\n")
+        process.stdin.flush()
+        # Nothing would come before the end of the input, and the test would wait for ever.
+        timer = threading.Timer(60, process.kill)
+        timer.start()
+        assert process.stdout.readline() == b"Ja , gut .\n"
+        timer.cancel()
+        process.stdin.close()
+        assert process.wait() == 0
 
 
 def test_a_box_that_fails_is_an_error_without_traceback(

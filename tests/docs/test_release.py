@@ -66,6 +66,9 @@ def run(*command: str | Path, folder: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.skipif(
+    not (ROOT / ".git").exists(), reason="an unpacked sdist: what belongs to it, a clone alone knows"
+)
 def test_the_wheel_holds_the_package_its_data_and_its_licence(dist: Path) -> None:
     wheel = the(dist, "*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
@@ -107,6 +110,19 @@ def test_the_sdist_can_be_built_from_and_tested(dist: Path) -> None:
         name for name in names if name.endswith(".pyc") or name.startswith(("runs/", ".carry", ".venv"))
     ]
     assert 25 < archive.stat().st_size / 1e6 < 45
+
+
+def test_the_wheel_built_from_the_sdist_is_the_one_built_from_the_tree(dist: Path, tmp_path: Path) -> None:
+    """As ``pip install levt-….tar.gz`` does, in a folder that is no clone."""
+    with tarfile.open(the(dist, "*.tar.gz")) as opened:
+        opened.extractall(tmp_path, filter="data")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path / "again")]
+    subprocess.run(command, cwd=the(tmp_path, "levt-*"), check=True, capture_output=True)
+    ours, theirs = (
+        {one.filename: one.CRC for one in zipfile.ZipFile(the(folder, "*.whl")).infolist()}
+        for folder in (dist, tmp_path / "again")
+    )
+    assert theirs == ours
 
 
 def test_the_wheel_works_in_an_empty_environment(dist: Path, tmp_path: Path) -> None:

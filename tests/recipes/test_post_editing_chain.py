@@ -13,13 +13,14 @@ from levt.data.store import Store
 from levt.errors import ConfigError, ModelError, StoreError
 from levt.policy.folder import load_folder
 from levt.recipes.experiment import as_json, run, training_store
-from levt.recipes.post_editing_triples import files, read
-from levt.recipes.reproduce import names, reproduction
+from levt.recipes.post_editing_triples import Triples, files, read
+from levt.recipes.reproduce import names, post_editing, reproduction
 from levt.recipes.reproduce.framework.publish import publish
 from levt.recipes.reproduce.framework.runner import Watch, run_chain
 from levt.recipes.reproduce.framework.setting import Setting
-from levt.recipes.reproduce.framework.step import Step, chain, missing_files
+from levt.recipes.reproduce.framework.step import Job, Step, chain, missing_files
 from levt.recipes.reproduce.framework.workplace import Workplace
+from levt.recipes.reproduce.parts.decoding import OUTPUTS
 from levt.recipes.reproduce.parts.post_editing_systems import Chains
 from levt.recipes.reproduce.parts.post_editing_task import FINE_TUNED, SCRATCH, TASKS, TOY_BOX
 from levt.text.tokenizer import Tokenizer
@@ -186,6 +187,30 @@ def test_two_trainings_share_the_corpora() -> None:
     first, second = ({step.digest for step in chain(goal)} for goal in (one, two))
     assert len(second - first) > 5
     assert {step.digest for step in chain(one) if "triples" in step.label or "corpus" in step.label} <= second
+
+
+def test_brackets_of_several_seeds_say_that_they_are_no_interval(tmp_path: Path) -> None:
+    targets = [
+        f"{word} old dogs run over the hill" for word in ("one", "two", "three", "four", "five", "six")
+    ]
+    drafts = [text.replace("old", "odd") for text in targets]
+    Triples(targets, drafts, targets).write(files(tmp_path, "test"))
+    wrote = {"1": [*targets[:2], *drafts[2:]], "2": [*targets[:4], *drafts[4:]]}
+    inputs = {"triples": tmp_path}
+    for seed, texts in wrote.items():
+        inputs[f"scratch:{seed}"] = tmp_path / seed
+        (tmp_path / seed).mkdir()
+        known = json.dumps({"texts": texts, "choice": None})
+        (tmp_path / seed / OUTPUTS).write_text(known, encoding="utf-8")
+    job = Job(label="table", inputs=inputs, config={"seeds": 2, "samples": 100}, out=tmp_path)
+    rows, known = post_editing.rows_of(job, {"name": "some", "systems": ["scratch"]})
+    nothing, scratch = rows
+    # TER: of 42 words 4 are wrong, or 2. What does not depend on a seed keeps its interval.
+    assert scratch[2] == "7.14 (4.76–9.52 of 2 seeds)"
+    assert scratch[4] == "50.00 (33.33–66.67 of 2 seeds)"
+    assert scratch[5] == "0.00"
+    assert nothing[2] == "14.29 (14.29–14.29)"
+    assert known["rows"]["LevT, scratch"]["TER"] == pytest.approx(100 * 3 / 42)
 
 
 def test_a_mixture_is_read_and_not_written(tmp_path: Path) -> None:

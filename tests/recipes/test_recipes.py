@@ -144,3 +144,28 @@ def test_a_file_is_a_recipe_too(tmp_path: Path) -> None:
         recipe(str(tmp_path / "absent.py:x"))
     with pytest.raises(ConfigError, match=r"unknown recipe 'multi30k'\nhint: did you mean multi30k-\w+ or "):
         recipe("multi30k")
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (
+            "return LevTConfig(source_vocabulary=5, target_vocabulary=5, widht=3)",
+            r"wrong.py, line 4: TypeError: .* unexpected keyword argument 'widht'",
+        ),
+        ("return LevTConfig(**SMALL)", r"wrong.py, line 4: NameError: name 'SMALL' is not defined"),
+        ("pass", r"wrong.py: the recipe mine must return an Experiment, got None"),
+        (
+            "return LevTConfig(source_vocabulary=5, target_vocabulary=5, heads=3)",
+            r"wrong.py, line 4: levt model: width must be a multiple of heads \(3\), got 512\nhint: `levt train",
+        ),
+    ],
+)
+def test_what_is_wrong_inside_a_recipe_is_told_like_what_is_wrong_with_its_file(
+    tmp_path: Path, body: str, said: str
+) -> None:
+    lines = ["from levt.policy.config import LevTConfig", "", "def mine() -> 'Experiment':", f"    {body}"]
+    (tmp_path / "wrong.py").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=said) as caught:
+        recipe(str(tmp_path / "wrong.py:mine"))
+    assert caught.value.hint

@@ -15,7 +15,7 @@ from levt.data.lines import MARK, Lines, check_file
 from levt.data.one_line import decoded, one_line, one_line_json
 from levt.errors import InputError
 
-__all__ = ["Beside", "decoded", "json_line", "one_line", "respond", "windows"]
+__all__ = ["Beside", "decoded", "json_line", "one_line", "respond", "texts", "windows"]
 
 if TYPE_CHECKING:
     from levt.engine.result import Result
@@ -49,6 +49,32 @@ def windows(read: Callable[[int], bytes], most: int) -> Iterator[list[bytes]]:
             yield whole[start : start + most]
     if last := b"".join(rest):
         yield [last.removeprefix(MARK) if first else last]
+
+
+def texts(read: Callable[[int], bytes], most: int) -> Iterator[list[str]]:
+    """The texts of a stream, some at a time; where a line cannot be used, those before it come first.
+
+    >>> parts = iter([b"a\\nb\\nc\\xff\\n", b""])
+    >>> found = texts(lambda size: next(parts), 9)
+    >>> next(found)
+    ['a', 'b']
+    >>> next(found)
+    Traceback (most recent call last):
+    levt.errors.InputError: line 3: it is not UTF-8 (invalid start byte at byte 1)
+    hint: convert the file, as by `iconv -t UTF-8`
+    """
+    number = 0
+    for window in windows(read, most):
+        found: list[str] = []
+        for line in window:
+            number += 1
+            try:
+                found.append(decoded(line))
+            except InputError as error:
+                if found:
+                    yield found
+                raise InputError(f"line {number}: {error.message}", hint=error.hint) from None
+        yield found
 
 
 def json_line(result: "Result | Remote") -> str:

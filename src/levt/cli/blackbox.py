@@ -89,13 +89,12 @@ def translate(
         timeout: Seconds for each call of a command or a service (600).
         beam: Of a model folder that writes from left to right.
     """
-    from collections.abc import Iterator
     from functools import partial
     from io import BufferedReader
     from typing import cast
 
-    from levt.cli._lines import decoded, one_line, progress, windows
-    from levt.errors import ConfigError, InputError
+    from levt.cli._lines import one_line, progress, texts
+    from levt.errors import ConfigError
     from levt.recipes.black_boxes import answered, open_black_box
     from levt.recipes.black_boxes.side_by_side import translated
 
@@ -105,23 +104,9 @@ def translate(
             hint="500 and 1 are the defaults",
         )
     stream, out = cast(BufferedReader, sys.stdin.buffer), sys.stdout.buffer
-    read = 0
-
-    def chunks() -> Iterator[list[str]]:
-        nonlocal read
-        for window in windows(stream.read1, batch_size):
-            texts = []
-            for line in window:
-                read += 1
-                try:
-                    texts.append(decoded(line))
-                except InputError as error:
-                    raise InputError(f"line {read}: {error.message}", hint=error.hint) from None
-            yield texts
-
     opened = partial(open_black_box, spec, timeout=timeout, beam=beam)
     with progress() as tick:
-        for asked, answers in translated(chunks(), opened, processes):
+        for asked, answers in translated(texts(stream.read1, batch_size), opened, processes):
             for text in answered(spec, asked, answers):
                 out.write(f"{one_line(text)}\n".encode())
                 tick()

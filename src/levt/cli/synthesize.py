@@ -96,18 +96,14 @@ def words() -> None:
     from io import BufferedReader
     from typing import cast
 
-    from levt.cli._lines import decoded, windows
-    from levt.errors import InputError
+    from levt.cli._lines import texts
     from levt.recipes.post_editing_words import words_apart
 
-    stream = cast(BufferedReader, sys.stdin.buffer)
-    lines = (line for window in windows(stream.read1, WINDOW) for line in window)
-    for number, line in enumerate(lines, 1):
-        try:
-            text = decoded(line)
-        except InputError as error:
-            raise InputError(f"line {number}: {error.message}", hint=error.hint) from None
-        sys.stdout.buffer.write(f"{words_apart(text)}\n".encode())
+    stream, out = cast(BufferedReader, sys.stdin.buffer), sys.stdout.buffer
+    for some in texts(stream.read1, WINDOW):
+        for text in some:
+            out.write(f"{words_apart(text)}\n".encode())
+        out.flush()
 
 
 COMMANDS = {"halves": halves, "drafts": drafts, "mix": mix, "words": words}

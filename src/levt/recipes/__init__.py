@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from levt.errors import ConfigError
+from levt.errors import ConfigError, LevtError
 
 if TYPE_CHECKING:
     from levt.recipes.experiment import Experiment
@@ -50,7 +50,7 @@ def recipe(name: str) -> "Experiment":
     """The experiment of a recipe by name, or of a function in a Python file: ``mine.py:my_recipe``."""
     if ".py" in name:
         path, _, function = name.partition(":")
-        return _from_file(Path(path), function)()
+        return _called(_from_file(Path(path), function), Path(path))
     known = recipes()
     if name not in known:
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
@@ -87,10 +87,7 @@ def _from_file(path: Path, function: str) -> "Callable[[], Experiment]":
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise ConfigError(
-            f"the recipe file {path}{_line(error, path)}: {type(error).__name__}: {getattr(error, 'msg', error)}",
-            hint="correct the file",
-        ) from error
+        raise _fault(error, path) from error
     found = _recipes_of(module)
     wanted = function.replace("_", "-") or next(iter(found), "")
     if wanted not in found:
@@ -107,6 +104,31 @@ def _from_file(path: Path, function: str) -> "Callable[[], Experiment]":
             hint="a recipe takes no arguments, or has a default for each",
         ) from None
     return recipe
+
+
+def _called(make: "Callable[[], Experiment]", path: Path) -> "Experiment":
+    """What a recipe of a file returns; what is wrong with it is told like what is wrong with the file."""
+    from levt.recipes.experiment import Experiment
+
+    try:
+        made = make()
+    except Exception as error:
+        raise _fault(error, path) from error
+    if not isinstance(made, Experiment):
+        raise ConfigError(
+            f"{path}: the recipe {make.__name__} must return an Experiment, got {made!r}",
+            hint="return Experiment(…), as its annotation says",
+        )
+    return made
+
+
+def _fault(error: Exception, path: Path) -> ConfigError:
+    """What is wrong with a recipe file, and where."""
+    if isinstance(error, LevtError):
+        said, hint = error.message, error.hint
+    else:
+        said, hint = f"{type(error).__name__}: {getattr(error, 'msg', error)}", None
+    return ConfigError(f"the recipe file {path}{_line(error, path)}: {said}", hint=hint or "correct the file")
 
 
 def _line(error: Exception, path: Path) -> str:

@@ -66,7 +66,7 @@ def test_not_text() -> None:
 
 
 def test_a_line_with_a_break_is_refused() -> None:
-    with pytest.raises(InputError, match="line 2 holds a line break"):
+    with pytest.raises(InputError, match=r"the line 'two\\nthree' holds a line break"):
         Command("cat").translate(["one", "two\nthree"])
 
 

@@ -5,13 +5,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from levt.errors import ConfigError
+from levt.errors import ConfigError, InputError
 from levt.recipes.black_boxes import BlackBox, NoAnswer, open_black_box
 from levt.recipes.black_boxes.side_by_side import translated
 
@@ -44,6 +44,18 @@ def dies_first() -> BlackBox:
 def test_answers_are_in_order() -> None:
     found = list(translated(CHUNKS, partial(open_black_box, "command:tr a-z A-Z"), 2))
     assert found == [(["a", "b"], ["A", "B"]), (["c"], ["C"])]
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_what_comes_before_a_line_that_cannot_be_read_is_answered(processes: int) -> None:
+    def chunks() -> Iterator[list[str]]:
+        yield from CHUNKS
+        raise InputError("line 4: it is not UTF-8", hint="convert the file")
+
+    found = translated(chunks(), partial(open_black_box, "command:tr a-z A-Z"), processes)
+    assert [next(found)[1], next(found)[1]] == [["A", "B"], ["C"]]
+    with pytest.raises(InputError, match="line 4"):
+        next(found)
 
 
 @pytest.mark.parametrize("processes", [1, 2])

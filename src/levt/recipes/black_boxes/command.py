@@ -10,7 +10,7 @@ from levt.errors import InputError
 from levt.recipes.black_boxes import NoAnswer, answered
 
 SHOWN = 400
-"""Characters of the command's complaints that an error repeats."""
+"""Characters of a line, or of the command's complaints, that an error repeats."""
 
 BY_HAND = (
     "try it by hand: it reads lines from standard input, writes as many in UTF-8, and ends with status 0"
@@ -25,10 +25,11 @@ class Command:
 
     def translate(self, lines: Sequence[str]) -> list[str]:
         """What the command wrote, line by line."""
-        for i, line in enumerate(lines, 1):
+        for line in lines:
             if "\n" in line or "\r" in line:
+                # These are some lines of many: their numbers would say nothing.
                 raise InputError(
-                    f"line {i} holds a line break, so the command would take it for two",
+                    f"the line {line[:SHOWN]!r} holds a line break, so the command would take it for two",
                     hint="put a space in its place",
                 )
         if not lines:

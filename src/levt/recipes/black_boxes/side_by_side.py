@@ -9,6 +9,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
 from levt.data.children import INTERRUPTED, at_ctrl_c, helps, mourn, starting
+from levt.errors import LevtError
 from levt.recipes.black_boxes import BlackBox, NoAnswer
 
 Opener = Callable[[], BlackBox]
@@ -22,7 +23,10 @@ _box: BlackBox | None = None
 def translated(
     chunks: Iterable[list[str]], opened: Opener, processes: int = 1
 ) -> Iterator[tuple[list[str], list[str]]]:
-    """Each chunk of lines with its answers, in order; more than one process needs an ``opened`` that can travel."""
+    """Each chunk of lines with its answers, in order; more than one process needs an ``opened`` that can travel.
+
+    Where the chunks end in trouble, what came before it is answered first.
+    """
     if processes == 1:
         box = opened()
         for chunk in chunks:
@@ -32,8 +36,9 @@ def translated(
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(processes, context, initializer=_opens, initargs=(opened,))
     waiting: deque[tuple[list[str], Future[list[str]]]] = deque()
+    trouble: list[LevtError] = []
     try:
-        for chunk in chunks:
+        for chunk in _until(trouble, chunks):
             with starting():
                 waiting.append((chunk, pool.submit(_translate, chunk)))
             # Some in advance, not the whole corpus.
@@ -43,6 +48,8 @@ def translated(
         while waiting:
             asked, answer = waiting.popleft()
             yield asked, answer.result()
+        if trouble:
+            raise trouble[0]
     except BrokenProcessPool:
         mourn()
         raise NoAnswer(
@@ -52,6 +59,14 @@ def translated(
     finally:
         # Not one by one: of a pool that breaks meanwhile, cancelled answers would never let go.
         pool.shutdown(cancel_futures=True)
+
+
+def _until(trouble: list[LevtError], chunks: Iterable[list[str]]) -> Iterator[list[str]]:
+    """The chunks up to the trouble that they end in, which is noted."""
+    try:
+        yield from chunks
+    except LevtError as error:
+        trouble.append(error)
 
 
 def _opens(opened: Opener) -> None:

@@ -205,11 +205,11 @@ def _whole(numbers: dict[str, dict[str, float]]) -> dict[str, dict[str, float | 
 
 
 def _shown(scores: Sequence[Score]) -> str:
-    """A number for the page: with its interval, or the mean of several seeds with the smallest and the largest."""
-    values = [score.value for score in scores]
-    if len(values) > 1:
-        return f"{_mean(values):.2f} ({min(values):.2f}–{max(values):.2f})"
-    [score] = scores
+    """A number for the page: with its interval or, where seeds differ, their mean with the smallest and the largest."""
+    score, *others = scores
+    if any(other != score for other in others):
+        values = [one.value for one in scores]
+        return f"{_mean(values):.2f} ({min(values):.2f}–{max(values):.2f} of {len(values)} seeds)"
     text = f"{score.value:.2f}"
     if score.interval is not None:
         text += f" ({score.interval[0]:.2f}–{score.interval[1]:.2f})"
