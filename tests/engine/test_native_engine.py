@@ -277,7 +277,7 @@ def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
 def test_a_cache_that_cannot_be_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As that of somebody else, or one whose name is too long, which holds for every user, root too."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / ("x" * 300)))
-    with pytest.raises(ConfigError, match="cannot be built in .*: File name too long") as error:
+    with pytest.raises(ConfigError, match=r"cannot be built in .*: File name too long") as error:
         native_library.library.__wrapped__()
     assert "XDG_CACHE_HOME" in str(error.value.hint)
     monkeypatch.setattr(native_library, "library", native_library.library.__wrapped__)
