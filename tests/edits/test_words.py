@@ -4,7 +4,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from levt.edits.words import join, visible
+from levt.edits.words import join, visible, words_of
 from levt.text.tokenizer import Tokenizer
 
 LINES = ["a small dog runs over the bridge", "the dog naps below the old bridge, in May 2019"] * 5
@@ -20,6 +20,20 @@ def tokenizer() -> Tokenizer:
 def test_join_is_what_the_tokenizer_decodes(tokenizer: Tokenizer, text: str) -> None:
     ids = tokenizer.encode(text)
     assert join(tokenizer.pieces(ids)) == tokenizer.decode(ids) == tokenizer.normalise(text)
+
+
+@settings(deadline=None)
+@given(text=st.text("a do\u00a0\u202f\u3000é🙂,", max_size=16))
+def test_words_are_what_stands_between_white_space(tokenizer: Tokenizer, text: str) -> None:
+    pieces = tokenizer.pieces(tokenizer.encode(text))
+    found, wanted = words_of(pieces), tokenizer.normalise(text).split()
+    assert len(found) == len(pieces)
+    assert max((part.stop for part in found), default=0) == len(wanted)
+    for number, word in enumerate(wanted):
+        own = [piece for piece, part in zip(pieces, found, strict=True) if number in part]
+        assert join(own).strip() == word
+    rest = [piece for piece, part in zip(pieces, found, strict=True) if not part]
+    assert not join(rest).strip()
 
 
 @settings(deadline=None)

@@ -274,6 +274,17 @@ def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
     assert "XDG_CACHE_HOME" in str(error.value.hint)
 
 
+def test_a_cache_that_cannot_be_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As that of somebody else, or one whose name is too long, which holds for every user, root too."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / ("x" * 300)))
+    with pytest.raises(ConfigError, match=r"cannot be built in .*: File name too long") as error:
+        native_library.library.__wrapped__()
+    assert "XDG_CACHE_HOME" in str(error.value.hint)
+    monkeypatch.setattr(native_library, "library", native_library.library.__wrapped__)
+    monkeypatch.setattr(native_library, "processor", lambda: "flags : avx512f")
+    assert not native_library.fast.__wrapped__()
+
+
 def test_a_user_without_a_home_has_no_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The default engine is then another one; who asks for this one learns what to do."""
 

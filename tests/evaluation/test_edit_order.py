@@ -87,6 +87,21 @@ def test_a_piece_put_inside_a_word_changes_the_word() -> None:
     assert trace_times(trace) == {word(0): 1.0}
 
 
+def test_spaces_that_are_part_of_no_word_are_no_places_of_words() -> None:
+    """The places are those of a person who replays the same draft: words are counted as there."""
+    pieces = ("▁er", "▁", "▁geht", "<0xC2>", "<0xA0>", "heim", "▁")
+    script = EditScript(
+        drop=(False, True, False, False, False, True, False), counts=(0, 0, 0, 0, 1, 0), fill=(12,)
+    )
+    trace = Trace(
+        draft=tuple(range(5, 12)), draft_pieces=pieces, iterations=(Iteration(script=script, pieces=("▁!",)),)
+    )
+    _, times = replay(["er", "geht", "heim"], parse_actions("D:2:heim\tI:2:!\tS:0:None"))
+    assert set(times) == {word(2), gap(3)}
+    # The second space goes as well, which is a place in a gap.
+    assert trace_times(trace) == {gap(1): 0.0, word(2): 0.0, gap(3): 1.0}
+
+
 orders = st.dictionaries(st.integers(0, 6), st.integers(0, 4), max_size=7)
 
 

@@ -86,6 +86,29 @@ def test_risks_by_word() -> None:
     assert risks.tags(0.4).words == (False, True, True)
 
 
+def test_risks_have_the_words_of_the_gold_tags_whatever_white_space_there_is() -> None:
+    # Two spaces, one that does not break (as bytes), and one at the end: none of them is a word.
+    pieces = ("▁Ein", "▁", "▁Hun", "d", "<0xC2>", "<0xA0>", "läuft", "▁")
+    script = EditScript(drop=(False,) * 8, counts=(0,) * 9, fill=())
+    trace = Trace(
+        draft=tuple(range(5, 13)),
+        draft_pieces=pieces,
+        iterations=(
+            Iteration(
+                script=script,
+                pieces=(),
+                drop_probs=(0.9, 0.1, 0.8, 0.7, 0.9, 0.9, 0.6, 0.2),
+                counts_probs=(0.95, 0.85, 0.75, 1.0, 0.9, 1.0, 1.0, 0.65, 0.55),
+            ),
+        ),
+    )
+    risks = trace_risks(trace)
+    assert risks.words == pytest.approx((0.1, 0.3, 0.4))
+    assert risks.gaps == pytest.approx((0.05, 0.25, 0.1, 0.45))
+    gold = gold_tags("Ein  Hund\u00a0läuft ", "Ein Hund rennt")
+    assert tag_scores([risks.tags(0.35)], [gold])[0].value == pytest.approx(100.0)
+
+
 def test_risks_of_an_empty_draft_and_without_probabilities() -> None:
     script = EditScript(drop=(), counts=(1,), fill=(9,))
     empty = Trace(

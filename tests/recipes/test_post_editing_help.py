@@ -2,7 +2,9 @@
 
 import pytest
 
+from levt.engine.cuda_engine import CudaEngine
 from levt.engine.model import Model
+from levt.engine.torch_engine import TorchEngine
 from levt.errors import ConfigError, InputError
 from levt.evaluation.edit_order import Place
 from levt.recipes.post_editing_help import helped
@@ -57,6 +59,13 @@ def test_batches_change_nothing(model: Model) -> None:
             options=Options(max_iterations=3, max_ratio=10.0),
         )  # fmt: skip
         assert alone == text
+
+
+@pytest.mark.parametrize("help", [None, "delete", "delete+placeholder"])
+def test_engines_that_read_in_their_own_way_are_helped_alike(model: Model, help: str | None) -> None:
+    assert isinstance(model.engine, TorchEngine)
+    other = Model(CudaEngine(model.engine.network, model.engine.tokenizers))  # type: ignore[arg-type]
+    assert refine(other, help) == refine(model, help)
 
 
 def test_refusals(model: Model) -> None:

@@ -2,6 +2,7 @@
 
 import shutil
 import signal
+from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -23,6 +24,7 @@ from small_runs import (
     trainer,
     weights,
 )
+from torch import nn
 
 from levt.data.store import Store
 from levt.errors import ModelError
@@ -99,6 +101,52 @@ def test_a_stopped_run_that_is_given_no_more_steps_is_judged(store: Store, tmp_p
         standing = again.run()
         assert (standing.step, standing.best_step) == (5, 5)
         assert [note["step"] for note in saved.notes] == [5] * turn
+
+
+@pytest.mark.parametrize("limit", [{"max_steps": 8}, {"max_steps": 100, "max_minutes": 0.4}])
+def test_a_run_that_is_killed_while_it_is_judged_last_is_judged_when_it_goes_on(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: dict[str, Any]
+) -> None:
+    """The last step is one at which a checkpoint is due, and no validation."""
+    now, scores = [100.0], iter([1.0, 2.0, None, 3.0, 4.0, 5.0, 6.0])
+    monkeypatch.setattr("levt.training.loop.time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    def score(_: nn.Module) -> float:
+        found = next(scores)
+        if found is None:
+            raise Crash
+        return found
+
+    def made(save: Saved) -> Trainer:
+        settings = config(save_every=4, validate_every=3, **limit)
+        run = trainer(store, tmp_path, settings, validation=Validation(score, "score"), save=save)
+        for step in range(1, 9):
+            at_step(run, step, lambda: now.__setitem__(0, now[0] + 3.0))
+        return run
+
+    with pytest.raises(Crash):
+        made(Saved()).run()
+    save = Saved()
+    standing = made(save).run()
+    assert (standing.step, standing.best_step) == (8, 8)
+    assert save.notes[-1]["step"] == 8
+
+
+def test_a_run_that_is_killed_while_it_saves_the_last_model_saves_it_when_it_goes_on(
+    store: Store, tmp_path: Path
+) -> None:
+    class Full(Saved):
+        def __call__(self, model: nn.Module, note: Mapping[str, Any]) -> None:
+            if note["step"] == 6:
+                raise Crash
+
+    with pytest.raises(Crash):
+        trainer(store, tmp_path, config(max_steps=6), save=Full()).run()
+    save = Saved()
+    run = trainer(store, tmp_path, config(max_steps=6), save=save)
+    run.run()
+    assert [note["step"] for note in save.notes] == [6]
+    assert same(save.weights[-1], run.weights.named())
 
 
 def test_another_seed_or_size_is_refused(store: Store, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from torch import nn
 
 from levt.data.store import Store
 from levt.errors import ConfigError
-from levt.training.checkpoint import checkpoint_path, checkpoints, read_checkpoint
+from levt.training.checkpoint import Standing, checkpoint_path, checkpoints, read_checkpoint
 from levt.training.config import MOST_SEED
 from levt.training.log import read_log
 from levt.training.loop import Trainer, TrainingFailed, Validation
@@ -183,6 +183,46 @@ def test_the_time_left_is_at_the_pace_of_this_sitting(
     assert left(100.0, 10)[-1] == "50:00"
     assert left(3.0, 12) == ["1:27", "1:24"]
     assert left(3.0, 14, max_minutes=1016 / 60) == ["0:07", "0:04"]
+
+
+def test_the_time_of_a_validation_is_no_time_of_learning(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether a validation falls between two lines of the log or not, tokens a second are those of the steps."""
+    now = [100.0]
+    monkeypatch.setattr("levt.training.loop.time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    def score(_: nn.Module) -> float:
+        now[0] += 50.0
+        return 0.0
+
+    def rates(folder: Path, validation: Validation | None) -> list[float]:
+        run = trainer(
+            store, folder, config(log_every=4, validate_every=3, save_every=100), validation=validation
+        )
+        for step in range(1, 13):
+            at_step(run, step, lambda: now.__setitem__(0, now[0] + 2.0))
+        run.run()
+        return [r["tokens_per_second"] for r in read_log(folder / "log.jsonl") if r["event"] == "train"]
+
+    assert rates(tmp_path / "judged", Validation(score, "score")) == rates(tmp_path / "plain", None)
+
+
+def test_the_last_checkpoint_and_model_are_written_once(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[int] = []
+    run, save = trainer(store, tmp_path, config(max_steps=8)), Saved()
+    run.save, original = save, run.saver.write
+
+    def write(standing: Standing, identity: dict[str, Any]) -> None:
+        written.append(standing.step)
+        original(standing, identity)
+
+    monkeypatch.setattr(run.saver, "write", write)
+    run.run()
+    assert written == [4, 8]
+    assert [note["step"] for note in save.notes] == [4, 8]
 
 
 @pytest.mark.parametrize("average", [2, 3])

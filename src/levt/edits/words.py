@@ -4,10 +4,13 @@ A piece that starts with ``▁`` begins a new word, every other one attaches to 
 neighbouring byte pieces make up characters, as ``text.segmentation`` says.
 """
 
+import re
 import unicodedata
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import groupby
 
+from levt.text.parts import shown_together
 from levt.text.segmentation import BYTE_VALUES, SPACE, unmark_spaces
 
 BIDI_CONTROLS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -50,6 +53,27 @@ def join(pieces: Sequence[str]) -> str:
     'Ein Hund.'
     """
     return unmark_spaces(fuse(pieces))
+
+
+def words_of(pieces: Sequence[str]) -> list[range]:
+    """For each piece the words that it is part of, words being what stands between white space, as in ``str.split``.
+
+    One space before a word is part of it, as in ``▁``. More white space is part of none: a piece of it has an empty
+    range, where the next word begins.
+
+    >>> words_of(["▁Ein", "▁Hun", "d", "▁", "▁", "läuft"])
+    [range(0, 1), range(1, 2), range(1, 2), range(2, 2), range(2, 3), range(2, 3)]
+    """
+    groups = shown_together(pieces)
+    texts = [fuse(pieces[first:last]).replace(SPACE, " ") for first, last in groups]
+    places = [word.span() for word in re.finditer(r"\s?\S+", "".join(texts))]
+    starts, ends = [start for start, _ in places], [end for _, end in places]
+    words: list[range] = []
+    at = 0
+    for (first, last), text in zip(groups, texts, strict=True):
+        words += [range(bisect_right(ends, at), bisect_left(starts, at + len(text)))] * (last - first)
+        at += len(text)
+    return words
 
 
 def visible(text: str) -> str:

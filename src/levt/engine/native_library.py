@@ -92,7 +92,7 @@ def compiler() -> str:
 def library() -> Any:
     """The compiled library, built first where the cache has none."""
     place = cache_folder("native") / f"{key()}.so"
-    if not place.is_file():
+    if not os.path.isfile(place):  # nor where it may not be looked for, which Path.is_file would raise
         build(place)
     try:
         found = ctypes.CDLL(str(place))

@@ -96,7 +96,7 @@ class Result:
 
     @classmethod
     def joined(cls, parts: list["Result"]) -> "Result":
-        """The result of a text that was too long for the model and went through it in parts."""
+        """The result of a text that went through the model in parts, as its sentences."""
         if len(parts) == 1:
             return parts[0]
         worst = ("empty", "ended", "unchanged", "repeated", "cycle", "limit")

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 from levt.edits.follow import Change, Mark
 from levt.edits.trace import Trace
-from levt.edits.words import starts_word
+from levt.edits.words import starts_word, words_of
 from levt.errors import InputError
 from levt.evaluation.surface import share
 
@@ -34,12 +34,10 @@ def trace_times(trace: Trace, *, by: Literal["phase", "probability"] = "phase") 
     By ``phase``: all deletions of an iteration come together, then all its insertions. By ``probability``: within
     a phase the surer come first, one after the other. A change inside a word counts as a deletion of that word.
     """
-    homes: dict[int, Place] = {}
-    words = -1
-    for i, piece in enumerate(trace.draft_pieces):
-        words += starts_word(piece) or words < 0
-        homes[i] = Place("word", words)
-    end = Place("gap", words + 1)
+    parts = words_of(trace.draft_pieces)
+    # White space that is part of no word stands in a gap.
+    homes = {i: Place("word" if part else "gap", part.start) for i, part in enumerate(parts)}
+    end = Place("gap", parts[-1].stop if parts else 0)
     times: dict[Place, float] = {}
     clock = 0.0
     for line in trace.changes():

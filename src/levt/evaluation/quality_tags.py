@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from levt.edits.oracle_reference import align_reference
 from levt.edits.trace import Trace
-from levt.edits.words import starts_word
+from levt.edits.words import words_of
 from levt.errors import InputError
 from levt.evaluation.score import Score
 from levt.evaluation.surface import SIGNATURE, same_length
@@ -87,15 +87,18 @@ def trace_risks(trace: Trace) -> Risks:
     for i, drop in enumerate((*script.drop, False)):
         if not drop:
             gap_risks[i] = next(opened)
-    words: list[float] = []
-    gaps: list[float] = []
-    for i, (piece, risk) in enumerate(zip(trace.draft_pieces, piece_risks, strict=True)):
-        if starts_word(piece) or not words:
-            words.append(risk)
-            gaps.append(gap_risks[i])
-        else:
-            words[-1] = max(words[-1], risk, gap_risks[i])
-    return Risks(words=tuple(words), gaps=(*gaps, gap_risks[-1]))
+    parts = words_of(trace.draft_pieces)
+    count = parts[-1].stop if parts else 0
+    words, gaps = [0.0] * count, [0.0] * count + [gap_risks[-1]]
+    left = 0
+    for part, risk, gap_risk in zip(parts, piece_risks, gap_risks, strict=False):
+        for word in part:
+            words[word] = max(words[word], risk)
+        # The gap on the left of the piece is inside a word, or between two.
+        places = words if part.start < left else gaps
+        places[part.start] = max(places[part.start], gap_risk)
+        left = part.stop
+    return Risks(words=tuple(words), gaps=tuple(gaps))
 
 
 def mcc(predicted: Sequence[bool], gold: Sequence[bool]) -> float:

@@ -68,9 +68,11 @@ def together(
     engine: TorchEngine, requests: Sequence[Request], references: Sequence[Tokens], help: Help | None
 ) -> list[Outcome]:
     """Refine a batch with the help of an oracle who knows the reference of each; None: alone."""
-    memory = engine.encode([request.source for request in requests])
+    sources = [request.source for request in requests]
     if help is None:
-        return engine.refine(memory, requests)
+        return engine.refine(engine.encode(sources), requests)
+    # Read plainly, whatever an engine made of this one does.
+    memory = TorchEngine.encode(engine, sources)
     guidance = Guidance.of(
         requests,
         positions=engine.config.max_length,

@@ -85,7 +85,7 @@ def characters_of(tokenizer: Tokenizer, tokens: Sequence[int]) -> list[tuple[int
     >>> characters_of(tokenizer, tokenizer.encode("a dög"))
     [(0, 1), (1, 2), (2, 3), (3, 4), (3, 4), (4, 5)]
     """
-    groups = _groups(tokenizer.pieces(tokens))
+    groups = shown_together(tokenizer.pieces(tokens))
     ends = [0]
     # Lengths may shrink only inside a character, and groups do not end there.
     for prefix in tokenizer.decode_batch(tokens[:end] for _, end in groups):
@@ -96,7 +96,7 @@ def characters_of(tokenizer: Tokenizer, tokens: Sequence[int]) -> list[tuple[int
     return spans
 
 
-def _groups(pieces: Sequence[str]) -> list[tuple[int, int]]:
+def shown_together(pieces: Sequence[str]) -> list[tuple[int, int]]:
     """Tokens that are shown together: the bytes of one character; broken bytes and all else stand alone."""
     groups: list[tuple[int, int]] = []
     i = 0

@@ -221,7 +221,8 @@ class Trainer:
             tokens, decisions, last = 0, [0.0] * len(losses), time.monotonic()
             before = self.standing.step
             self.pace = Pace(before, last)
-            while self._goes_on():
+            goes_on = self._goes_on()
+            while goes_on:
                 step = self.standing.step + 1
                 micros: list[Micro] = [feed.next() for _ in range(config.accumulate)]
                 stepper.step(step, learning_rate(config, step, self.progress), micros)
@@ -233,11 +234,14 @@ class Trainer:
                     self._report(log, stepper, feed, tokens, decisions, time.monotonic() - last)
                     tokens, decisions, last = 0, [0.0] * len(losses), time.monotonic()
                 if step % config.validate_every == 0 and self.validation:
+                    began = time.monotonic()
                     self._validate(log)
-                    last = time.monotonic()
+                    last += time.monotonic() - began  # it is no time of learning
                     if self.out_of_patience:
                         log.say(f"no better {self.validation.name} in {config.patience} validations")
-                if step % config.save_every == 0:
+                goes_on = self._goes_on()
+                # The last step is written below, once it has been judged: who finds its checkpoint judges no more.
+                if goes_on and step % config.save_every == 0:
                     self._write()
             over_before = self.standing.step == before > 0
             never_judged = self.validation and self.standing.best is None and self.over
@@ -339,12 +343,13 @@ class Trainer:
             remember_best(last[-1], self.standing, self.identity)
 
     def _write(self) -> None:
+        """Write a checkpoint; before it the model, where nobody judges it: a run that is over saves no model."""
         self._check_finite()
-        self.saver.write(replace(self.standing, seconds=self.seconds), self.identity)
         if self.validation is None:
             self._load_judged()
             if self.world.first:
                 self.save(self.judged, {"step": self.standing.step, "seconds": round(self.seconds, 1)})
+        self.saver.write(replace(self.standing, seconds=self.seconds), self.identity)
         self.world.barrier()
 
     def _goes_on(self) -> bool:
