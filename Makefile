@@ -1,5 +1,5 @@
 # Each target sets up what it needs. `make` alone lists them.
-PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3)
+PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
 VENV   := .venv
 BIN    := $(VENV)/bin
 EXTRAS := dev,eval,serve,onnx,ray,docs,ja

@@ -148,7 +148,7 @@ def an_interpreter(version: str) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("version", ["3.11", "3.12"])
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
 def test_every_module_is_good_python_there_and_the_version_needs_no_dependency(
     dist: Path, tmp_path: Path, version: str
 ) -> None:
