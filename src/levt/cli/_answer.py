@@ -9,10 +9,15 @@ if TYPE_CHECKING:
     from levt.engine.result import Result
 
 
-def check_order(verb: str, *, ordered: bool, terms: Path | None, keep: tuple[str, ...]) -> None:
-    """Refuse to order what is not there: terms, and words that go over into a translation as terms."""
+def check_wishes(
+    verb: str, *, ordered: bool, terms: Path | None, keep: tuple[str, ...], drop: tuple[str, ...]
+) -> None:
+    """Refuse blank words, and to order what is not there: terms, and words that go over into a translation as terms."""
     from levt.errors import ConfigError
 
+    for name, words in (("keep", keep), ("drop", drop)):
+        if not all(word.strip() for word in words):
+            raise ConfigError(f"--{name} is blank for one of its words, got {words!r}", hint=f"--{name} WORD")
     if ordered and terms is None and not (verb == "translate" and keep):
         raise ConfigError("--ordered is for terms, and there are none", hint="--terms FILE, or leave it out")
 
@@ -48,7 +53,7 @@ def answer(
 
     if settings.get("n_best") is not None and not json:
         raise ConfigError("--n-best is for the JSON: a line has room for one text", hint="add --json")
-    check_order(verb, ordered=ordered, terms=terms, keep=keep)
+    check_wishes(verb, ordered=ordered, terms=terms, keep=keep, drop=drop)
     sharded = wanted(engine, folders)
     engine, who = runner(engine, folders, device)
     asked = Answering(

@@ -35,8 +35,7 @@ def demo_bundled(*, json: bool, html: Path | None) -> None:
     from json import dumps
     from shutil import which
 
-    from rich.console import Console
-
+    from levt.cli._console import Output
     from levt.engine.model import load
     from levt.recipes.bundled_sentences import DEMONSTRATED, DRAFTS, SENTENCES
 
@@ -45,7 +44,7 @@ def demo_bundled(*, json: bool, html: Path | None) -> None:
     model = load(DEFAULT)
     model.translate(SENTENCES[-1])  # the first text also makes what all later ones use
     print(f"loaded in {time.perf_counter() - begun:.1f} s", file=sys.stderr, flush=True)
-    console = Console(highlight=False)
+    console = Output(highlight=False)
     results: list[Result] = []
     took = 0.0
     shown = [*((text, "") for text in SENTENCES[:DEMONSTRATED]), *DRAFTS]

@@ -110,9 +110,9 @@ def _show_all(model: "Model", wrong: list[str], right: list[str], results: list[
     """Each text with its edits, how long it took, and whether it is right."""
     from functools import partial
 
-    from rich.console import Console
+    from levt.cli._console import Output
 
-    console = Console(highlight=False)
+    console = Output(highlight=False)
     for text, wanted, result in zip(wrong, right, results, strict=False):
         verdict = "repaired" if text != wanted else "right as it was"
         if result.text != wanted:

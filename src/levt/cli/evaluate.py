@@ -64,8 +64,7 @@ def evaluate(
         samples: How many random trials these come from (1000).
         json: Print one JSON object per system instead of a table.
     """
-    from rich.console import Console
-
+    from levt.cli._console import Output
     from levt.data.terms import terms_of
     from levt.evaluation import metrics
     from levt.evaluation.report import report
@@ -100,7 +99,7 @@ def evaluate(
             found = [score.to_json() for score in row.scores]
             print(dumps({"system": row.name, "scores": found}, ensure_ascii=False))
     elif sys.stdout.isatty():
-        console = Console()
+        console = Output()
         console.print(rich_table(rows, flip=True))
         for number, note in enumerate(cells(rows).notes, 1):
             console.print(f"[{number}] {note}", markup=False, highlight=False, soft_wrap=True, style="dim")

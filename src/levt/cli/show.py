@@ -42,8 +42,7 @@ def show(
         empty_gap_penalty: γ of the paper, 0 to 3: larger makes longer texts (0).
         min_edit: From 0, rewrite freely, to 1, leave alone (0).
     """
-    from rich.console import Console
-
+    from levt.cli._console import Output
     from levt.cli._model import given, open_model
     from levt.edits.render_html import page, section
     from levt.edits.render_terminal import show as show_trace
@@ -59,7 +58,7 @@ def show(
     )
     result = loaded.refine(text, draft=draft, **settings) if draft else loaded.translate(text, **settings)
     if html is None:
-        show_trace(result.trace, Console(highlight=False), iterations=result.iterations)
+        show_trace(result.trace, Output(highlight=False), iterations=result.iterations)
         return
     try:
         title = result.text or "(empty)"

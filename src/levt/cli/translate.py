@@ -64,10 +64,10 @@ def translate(
         folders: Shards instead of standard input and output.
     """
     if server is not None:
-        from levt.cli._answer import check_order
+        from levt.cli._answer import check_wishes
         from levt.cli._remote import translate_remotely
 
-        check_order("translate", ordered=ordered, terms=terms, keep=keep)
+        check_wishes("translate", ordered=ordered, terms=terms, keep=keep, drop=drop)
         elsewhere = {"engine": engine if engine != "auto" else None, "device": device, "dtype": dtype,
                      "teacher": teacher, "beam": beam, "n_best": n_best, "length_penalty": length_penalty,
                      "length_beam": length_beam, "input": folders.input or None,
