@@ -13,7 +13,9 @@ PLAIN = {"precision": "fp32", "compile": False, "capture": False}
 
 
 @pytest.mark.gpu
-@pytest.mark.filterwarnings(r"ignore::UserWarning:torch\._inductor")  # torch's advice on its own speed
+# Torch's advice on its own speed, in Inductor.
+@pytest.mark.filterwarnings("ignore:TensorFloat32 tensor cores:UserWarning")
+@pytest.mark.filterwarnings(r"ignore:\s*Online softmax is disabled:UserWarning")
 @pytest.mark.parametrize("settings", [PLAIN, {}], ids=["plain", "as it comes"])
 def test_the_same_losses(tmp_path: Path, settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     # Dynamo cannot trace what the check of shapes would say of a mistake; other tests have it on.

@@ -14,10 +14,11 @@ def check_wishes(
 ) -> None:
     """Refuse blank words, and to order what is not there: terms, and words that go over into a translation as terms."""
     from levt.errors import ConfigError
+    from levt.refine.wish import item_problem
 
     for name, words in (("keep", keep), ("drop", drop)):
-        if not all(word.strip() for word in words):
-            raise ConfigError(f"--{name} is blank for one of its words, got {words!r}", hint=f"--{name} WORD")
+        for problem in filter(None, (item_problem(name, word, "") for word in words)):
+            raise ConfigError(f"--{problem}", hint=f"--{name} WORD")
     if ordered and terms is None and not (verb == "translate" and keep):
         raise ConfigError("--ordered is for terms, and there are none", hint="--terms FILE, or leave it out")
 

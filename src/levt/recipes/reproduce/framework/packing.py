@@ -19,7 +19,7 @@ SMALL = 512 * 1024
 """Bytes of a file that is always taken."""
 FOUND = 4 * 2**20
 """The same of JSON, which is what steps find: a page that is written anew needs all of it, and no training again."""
-FINDINGS = (".json", ".jsonl", ".png")
+FOUND_FORMS = (".json", ".jsonl", ".png")
 """Ends of the names of what steps find, and write into no folder of their own: that holds a corpus or a model."""
 FORMS: dict[str, Literal["w:xz", "w:gz", "w:"]] = {".xz": "w:xz", ".gz": "w:gz", ".tar": "w:"}
 """How an archive is written, by the end of its name."""
@@ -34,10 +34,7 @@ def needed(work: Workplace, *goals: Step, most: float = math.inf) -> list[Path]:
     """
     if not most:
         return [
-            path
-            for step in chain(*goals)
-            if work.stamp(step) is not None
-            for path in findings(work.place(step))
+            path for step in chain(*goals) if work.stamp(step) is not None for path in found(work.place(step))
         ]
     pending = work.pending(*goals)
     undone = {step.digest for step in pending}
@@ -62,9 +59,9 @@ def needed(work: Workplace, *goals: Step, most: float = math.inf) -> list[Path]:
     ]
 
 
-def findings(place: Path) -> list[Path]:
+def found(place: Path) -> list[Path]:
     """What the step in that folder found."""
-    return sorted(path for path in place.iterdir() if path.suffix in FINDINGS)
+    return sorted(path for path in place.iterdir() if path.suffix in FOUND_FORMS)
 
 
 def files_of(work: Workplace, step: Step, parts: Sequence[str] = ("*",)) -> list[Path]:
