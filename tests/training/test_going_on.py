@@ -28,7 +28,7 @@ from torch import nn
 
 from levt.data.store import Store
 from levt.errors import ModelError
-from levt.training.checkpoint import checkpoint_path, checkpoints
+from levt.training.checkpoint import checkpoint_path, checkpoints, step_of
 from levt.training.log import read_log
 from levt.training.loop import Trainer, Validation
 from levt.training.stepper import Stepper
@@ -78,16 +78,31 @@ def test_a_run_that_is_over_is_left_alone(store: Store, tmp_path: Path) -> None:
     settings = config(max_steps=6)
     done = trainer(store, tmp_path, settings, validation=VALIDATION)
     done.run()
-    log, files = (tmp_path / "log.jsonl").read_text("utf-8"), sorted(tmp_path.rglob("*"))
-    assert '"event": "end"' in log.splitlines()[-1]
+    files = sorted(tmp_path.rglob("*"))
+    ends = [(r["event"], r["step"]) for r in read_log(tmp_path / "log.jsonl")]
+    assert ends[-1] == ("end", 6)
     save = Saved()
     again = trainer(store, tmp_path, settings, validation=VALIDATION, save=save)
     assert again.run().step == 6
     assert same(weights(done), weights(again))
     assert save.notes == []
     assert sorted(tmp_path.rglob("*")) == files
+    assert [(r["event"], r["step"]) for r in read_log(tmp_path / "log.jsonl")] == ends
     more = trainer(store, tmp_path, config(max_steps=9), validation=VALIDATION)
     assert more.run().step == 9
+    assert [r["step"] for r in read_log(tmp_path / "log.jsonl") if r["event"] == "end"] == [9]
+
+
+def test_what_a_killed_run_had_no_time_to_remove_goes_when_it_goes_on(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = config(max_steps=8, save_every=2, keep=2)
+    with monkeypatch.context() as patch:
+        patch.setattr("levt.training.saving.prune", lambda run, keep: None)
+        trainer(store, tmp_path, settings).run()
+    assert [step_of(path) for path in checkpoints(tmp_path)] == [2, 4, 6, 8]
+    trainer(store, tmp_path, settings)
+    assert [step_of(path) for path in checkpoints(tmp_path)] == [6, 8]
 
 
 def test_a_stopped_run_that_is_given_no_more_steps_is_judged(store: Store, tmp_path: Path) -> None:

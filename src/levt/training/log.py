@@ -25,9 +25,11 @@ class Log:
         if not speaks:
             return
         folder.mkdir(parents=True, exist_ok=True)
-        # A run that was killed may have logged steps behind its last checkpoint; they will come again.
+        # A run that was killed may have logged steps behind its last checkpoint; they will come again, as will its end.
         if self.path.exists():
-            kept = [r for r in read_log(self.path) if r.get("step", 0) <= resumed_at]
+            kept = [
+                r for r in read_log(self.path) if r.get("step", 0) <= resumed_at and r.get("event") != "end"
+            ]
             new = self.path.with_suffix(".new")  # a run killed just now keeps the log it had
             new.write_text("".join(json.dumps(r) + "\n" for r in kept), encoding="utf-8")
             new.replace(self.path)

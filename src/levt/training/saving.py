@@ -58,6 +58,8 @@ class Saver:
             read_shards(folder, self.weights, self.world)
         else:
             self.weights.restore(read_flat(folder))
+        if self.world.first:  # whoever wrote the last one may have been killed before it tidied up
+            self._prune()
         return record
 
     def _verify(self, folder: Path, record: Record) -> None:
