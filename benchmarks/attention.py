@@ -18,6 +18,8 @@ TEXTS = {
     "captions": (15, 50),
     "software": (13, 241),
     "parliament": (34, 199),
+    "articles": (60, 300),
+    "letters": (80, 400),
     "documents": (120, 500),
     "books": (300, 500),
 }
