@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 
+from device_waits import no_waiting
 from levt.edits.state import State, delete, fill, fit, insert
 from levt.text.specials import BOS, EOS, PAD, PLH
 
@@ -111,9 +112,6 @@ def test_padding_changes_nothing(rows: list[list[int]], seed: int, extra: int) -
 def test_edits_do_not_wait_for_the_device() -> None:
     state = State.of([[7, 8, 9], [5]], device="cuda")
     drop, counts = torch.ones_like(state.locked), torch.ones_like(state.y[:, 1:])
-    torch.cuda.set_sync_debug_mode("error")
-    try:
+    with no_waiting():
         after = fill(insert(delete(state, drop), counts, 8), torch.full((2, 8), 6, device="cuda"))
-    finally:
-        torch.cuda.set_sync_debug_mode("default")
     assert after.rows() == [[6], [6]]
