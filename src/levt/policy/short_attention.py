@@ -8,7 +8,7 @@ from torch import Tensor
 from levt.edits.kernels import HAVE_TRITON
 
 LONGEST = 70
-"""Where rows have more keys than this on average, the general kernel is better: ours is 8 % ahead at 60, behind at 80."""
+"""Where rows have more keys than this on average, the general kernel is better: it is 8 % behind at 60, ahead at 80."""
 
 
 def fits(q: Tensor, k: Tensor, rows: int) -> bool:
