@@ -4,6 +4,7 @@ A command that is killed and started a dozen times, or by four processes at once
 ``import torch`` otherwise. What is to run must be a function of a module, with arguments that can be pickled.
 """
 
+import faulthandler
 import multiprocessing
 import os
 import time
@@ -58,7 +59,7 @@ def together(
         started.append((process, here))
     end = time.monotonic() + timeout
     try:
-        said = [_answer(here, end) for _, here in started]
+        said = [_answer(process, here, end) for process, here in started]
     finally:
         for process, here in started:
             process.kill()
@@ -69,17 +70,19 @@ def together(
     return [load(data) for _, data in said]
 
 
-def _answer(here: Connection, end: float) -> tuple[bool, Any]:
+def _answer(process: ForkServerProcess, here: Connection, end: float) -> tuple[bool, Any]:
     try:
         return here.recv() if here.poll(max(0.0, end - time.monotonic())) else (False, "no answer in time")
     except EOFError:
-        return False, "died"
+        process.join(10)
+        return False, f"died with {process.exitcode}"
 
 
 def _member(
     env: dict[str, str], answer: Connection, work: Callable[..., Found], args: tuple[Any, ...]
 ) -> None:
     os.environ.update(env)
+    faulthandler.enable()  # should a library crash, then with the place where Python was
     torch.set_num_threads(1)
     try:
         found = work(*args)
