@@ -207,6 +207,7 @@ def test_other_pages_have_the_papers_numbers() -> None:
     real = [f"{bleu} / {ter}" for bleu, ter in zip(*[iter(PUBLISHED["ape-en-de"])] * 2, strict=True)]
     ours, dae = ROLL_IN["ours"], ROLL_IN["DAE"]
     en_de, ro_en = TABLE_1["en-de"], TABLE_1["ro-en"]
+    rouge_2 = [TABLE_1["summarisation"][one][0].split(" / ")[1] for one in ("LevT distilled", "AR beam 4")]
     wanted = {
         "docs/concepts/sharing.md": [
             rf"`{re.escape(name)}` \| [^|]* \| \**{distilled[name]}" for name in ("all", "plh+tok", "tok+del", "none")
@@ -223,12 +224,13 @@ def test_other_pages_have_the_papers_numbers() -> None:
             rf"scratch {PUBLISHED['ape-en-de'][5]}, and fine-tuned {PUBLISHED['ape-en-de'][9]}"
         ],
         "README.md": [
-            rf"{distilled['all']} \(deletion apart {distilled['plh+tok']}; ",
-            rf"autoregressive, beam 4: {en_de['AR beam 4'][0]}",
-            rf"{ro_en['LevT distilled'][0]} \(autoregressive, beam 4: {ro_en['AR beam 4'][0]}",
-            rf"{real[0]} → {real[4]}, .*\(Transformer: {real[1]}\)",
-            rf"{en_de['LevT distilled'][1]} ms \(V100",
-            rf"{en_de['AR greedy'][1]} / {en_de['AR beam 4'][1]} ms \(V100",
+            rf"WMT14 {distilled['all']} \(deletion apart {distilled['plh+tok']}\) / {en_de['AR beam 4'][0]}",
+            rf"WMT16 {ro_en['LevT distilled'][0]} / {ro_en['AR beam 4'][0]}",
+            rf"Gigaword {float(rouge_2[0]):.1f} / {float(rouge_2[1]):.1f}",
+            rf"{ours[0]}, DAE {dae[0]}",
+            rf"from {real[0]}: {real[4]}, AR {real[1]}",
+            rf"LevT, one sentence.*paper \(V100\): {en_de['LevT distilled'][1]} ms",
+            rf"greedy / beam 4 .*paper \(V100\): {en_de['AR greedy'][1]} / {en_de['AR beam 4'][1]} ms",
         ],
     }  # fmt: skip
     for page, patterns in wanted.items():
