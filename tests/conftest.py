@@ -1,18 +1,23 @@
-"""One thread a process; tests marked ``gpu`` are skipped, by name, where there is no CUDA device.
+"""One thread a process, no test against the clock.
 
-Tests marked ``fault`` make the table of faults when they are asked to: see ``fault_table``.
+Tests marked ``gpu`` are skipped, by name, where there is no CUDA device. Tests marked ``fault`` make the table of faults when they are asked to: see ``fault_table``.
 """
 
 import os
 
 import pytest
 import torch
+from hypothesis import settings
 
 from fault_table import Fault, write_page
 
 # Threads of one process that wait for each other collapse on a busy machine; the tests have small tensors.
 torch.set_num_threads(1)
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # for the processes that tests start
+
+# Machines are noisy: how long an example takes decides nothing.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 collect_ignore_glob = ["*conftest.py"]  # no doctests there, and several folders may each have one
 

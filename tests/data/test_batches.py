@@ -46,7 +46,7 @@ def all_rows(store: Store, layout, order: dict, epoch: int, workers: int) -> lis
 @given(
     which=st.integers(0, 2), layout=LAYOUTS, order=ORDERS, epoch=st.integers(0, 2), workers=st.integers(1, 5)
 )
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_every_example_exactly_once(
     stores, which: int, layout, order: dict, epoch: int, workers: int
 ) -> None:
@@ -63,7 +63,7 @@ def test_every_example_exactly_once(
 
 
 @given(which=st.integers(0, 2), layout=LAYOUTS, order=ORDERS, workers=st.integers(1, 3))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_budgets_hold(stores, which: int, layout, order: dict, workers: int) -> None:
     store = stores[which]
     layout = Packed(**layout)
@@ -79,7 +79,7 @@ def test_budgets_hold(stores, which: int, layout, order: dict, workers: int) -> 
 @given(
     which=st.integers(1, 2), layout=LAYOUTS, order=ORDERS, start=st.integers(0, 40), workers=st.integers(1, 3)
 )
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_resumes_where_it_was(stores, which: int, layout, order: dict, start: int, workers: int) -> None:
     def plan(start: int) -> list[list[int]]:
         batches = Batches(

@@ -23,7 +23,7 @@ def columns(triples):
 
 
 @given(real=TRIPLES, synthetic=TRIPLES, times=st.integers(1, 4), shard=st.integers(1, 4))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_as_if_copied(make_store, real, synthetic, times: int, shard: int) -> None:
     mixed = Mixture(
         [

@@ -83,7 +83,7 @@ def store(make_store) -> Store:
     chosen=st.integers(1, 6),
     lookahead=st.integers(6, 12),
 )
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_holes_change_nothing(
     store: Store, tokens: tuple[int, int], rows: int, window: int, chosen: int, lookahead: int
 ) -> None:

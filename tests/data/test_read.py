@@ -29,7 +29,7 @@ def texts(path: Path, max_bytes: int = 1000) -> list[str]:
 
 
 @given(lines=st.lists(TEXT, max_size=10), ending=st.sampled_from(["\n", "\r\n"]), last=st.booleans())
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @pytest.mark.parametrize("suffix", ["", ".gz", ".xz"])
 def test_lines_end_at_newlines_only(tmp_path_factory, suffix: str, lines, ending: str, last: bool) -> None:
     # A last line that is empty and not ended is no line.

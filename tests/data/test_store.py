@@ -17,7 +17,7 @@ ROW = st.lists(st.integers(0, 299), max_size=6)
 
 
 @given(pairs=st.lists(st.tuples(ROW, ROW, ROW), max_size=12), shard=st.integers(1, 5), draft=st.booleans())
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_written_is_read(make_store, pairs, shard: int, draft: bool) -> None:
     source, middle, target = ([pair[i] for pair in pairs] for i in range(3))
     rows = (

@@ -92,7 +92,7 @@ def test_back_ends_agree_with_the_reference_on_every_short_pair(how: Align) -> N
 
 
 @pytest.mark.parametrize("how", BACK_ENDS)
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(pairs=st.lists(st.tuples(sequences, sequences), min_size=1, max_size=4))
 def test_back_ends_agree_with_the_reference_on_long_pairs(
     how: Align, pairs: list[tuple[list[int], list[int]]]
@@ -115,7 +115,7 @@ def test_back_ends_agree_at_the_edges_of_machine_words(how: Align, length: int) 
 
 
 @pytest.mark.parametrize("how", BACK_ENDS)
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(places=st.sets(st.integers(0, 255), min_size=2, max_size=9), random=st.randoms(use_true_random=False))
 def test_back_ends_agree_where_whole_machine_words_have_nothing_in_common(
     how: Align, places: set[int], random: Random
@@ -136,7 +136,7 @@ def test_where_there_is_nothing_nothing_is_kept(how: Align, b: int, n: int, t: i
     assert torch.equal(how(y, target), torch.full((b, n), -1))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(sequences, sequences)
 def test_following_the_oracle_reaches_the_target(a: list[int], b: list[int]) -> None:
     y, target = State.of([a]).y, State.of([b]).y
@@ -144,14 +144,14 @@ def test_following_the_oracle_reaches_the_target(a: list[int], b: list[int]) -> 
         assert follow(y, oracle(y, target, tie)).rows() == [b]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(sequences, sequences)
 def test_rightmost_is_the_mirror_image(a: list[int], b: list[int]) -> None:
     match = align(State.of([a]).y, State.of([b]).y, "rightmost")[0].tolist()
     assert match == align_reference([1, *a, 2], [1, *b, 2], "rightmost")
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.lists(sequences, min_size=1, max_size=4))
 def test_the_target_needs_no_edit(rows: list[list[int]]) -> None:
     y = State.of(rows).y

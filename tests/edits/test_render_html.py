@@ -69,7 +69,7 @@ def legend_left_out(values: list[str]) -> list[str]:
     return values[1:]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(plain_traces())
 def test_any_trace_makes_a_sound_page(plain: Plain) -> None:
     trace = built(plain)

@@ -5,7 +5,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from rich.console import Console
 from traces import Plain, built, plain_traces
 
@@ -136,7 +136,6 @@ def test_hostile_pieces_do_not_act() -> None:
         assert len(text.splitlines()) == 3
 
 
-@settings(deadline=None)
 @given(plain_traces())
 def test_every_trace_can_be_shown(plain: Plain) -> None:
     made = built(plain)

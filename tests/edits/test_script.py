@@ -7,7 +7,7 @@ from typing import Any
 import hypothesis.strategies as st
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 
 from levt.edits.oracle import oracle
 from levt.edits.script import EditScript, between
@@ -37,7 +37,6 @@ def built(plain: Plain) -> tuple[list[int], EditScript]:
     return state, EditScript(drop=tuple(drop), counts=tuple(counts), fill=tuple(filled))
 
 
-@settings(deadline=None)
 @given(edited())
 def test_the_states_in_between_are_as_defined(plain: Plain) -> None:
     state, script = built(plain)
@@ -63,7 +62,6 @@ def test_the_states_in_between_are_as_defined(plain: Plain) -> None:
         assert list(result) == state
 
 
-@settings(deadline=None)
 @given(st.lists(edited(), min_size=1, max_size=4))
 def test_batched_edits_agree(plains: list[Plain]) -> None:
     pairs = [built(plain) for plain in plains]
@@ -83,7 +81,6 @@ def test_batched_edits_agree(plains: list[Plain]) -> None:
     assert fill(longer, new).rows() == [list(script.apply(state)) for state, script in pairs]
 
 
-@settings(deadline=None)
 @given(tokens, tokens)
 def test_between_reaches_the_target(state: list[int], target: list[int]) -> None:
     for tie in ("leftmost", "rightmost"):
@@ -108,7 +105,6 @@ def test_no_shorter_script_exists_and_ties_keep_the_leftmost() -> None:
     assert between([5], [5, 5, 5], "rightmost").counts == (2, 0)
 
 
-@settings(deadline=None)
 @given(tokens, tokens)
 def test_between_is_the_oracle(state: list[int], target: list[int]) -> None:
     edits = oracle(State.of([state]).y, State.of([target]).y)
@@ -117,7 +113,6 @@ def test_between_is_the_oracle(state: list[int], target: list[int]) -> None:
     assert edits.counts[0, : len(script.counts)].tolist() == list(script.counts)
 
 
-@settings(deadline=None)
 @given(edited(), tokens)
 def test_splice_moves_other_things_alike(plain: Plain, other: list[int]) -> None:
     state, script = built(plain)
@@ -159,7 +154,6 @@ def test_states_that_do_not_fit_are_refused() -> None:
             edit([PLH])
 
 
-@settings(deadline=None)
 @given(edited())
 def test_json_round_trip(plain: Plain) -> None:
     script = built(plain)[1]

@@ -4,7 +4,7 @@ import re
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from traces import Plain, built, plain_traces
 
 from levt.edits.follow import Mark
@@ -20,7 +20,6 @@ def read(found: list[Span], without: Mark) -> str:
     return re.sub(" +", " ", text).strip(" ")
 
 
-@settings(deadline=None)
 @given(plain_traces())
 def test_reading_both_ways_gives_both_states(plain: Plain) -> None:
     trace = built(plain)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import hypothesis.strategies as st
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 
 from device_waits import no_waiting
 from levt.edits.state import State, delete, fill, fit, insert
@@ -28,7 +28,6 @@ def test_of_and_rows_are_inverse() -> None:
     assert State.of([], width=4).y.shape == (0, 4)
 
 
-@settings(deadline=None)
 @given(batches, st.integers(0, 10**6))
 def test_delete_removes_just_what_is_dropped(rows: list[list[int]], seed: int) -> None:
     state = State.of(rows)
@@ -43,7 +42,6 @@ def test_delete_removes_just_what_is_dropped(rows: list[list[int]], seed: int) -
     assert after.y[:, 0].eq(BOS).all()
 
 
-@settings(deadline=None)
 @given(batches, st.integers(0, 10**6))
 def test_locked_tokens_survive_and_stay_locked(rows: list[list[int]], seed: int) -> None:
     plain = State.of(rows)
@@ -58,7 +56,6 @@ def test_locked_tokens_survive_and_stay_locked(rows: list[list[int]], seed: int)
     assert grown.y[grown.locked].tolist() == after.y[after.locked].tolist()
 
 
-@settings(deadline=None)
 @given(batches, st.integers(0, 10**6), st.integers(10, 40))
 def test_insert_opens_counts_and_never_exceeds_the_width(
     rows: list[list[int]], seed: int, width: int
@@ -97,7 +94,6 @@ def test_fill_touches_placeholders_only() -> None:
     assert not after.placeholders.any()
 
 
-@settings(deadline=None)
 @given(batches, st.integers(0, 10**6), st.integers(0, 6))
 def test_padding_changes_nothing(rows: list[list[int]], seed: int, extra: int) -> None:
     state, wide = State.of(rows), State.of(rows, width=max(map(len, rows)) + 2 + extra)

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from traces import Plain, built, piece, plain_traces
 
 from levt.edits.follow import Mark
@@ -20,7 +20,6 @@ from levt.errors import InputError
 from levt.text.specials import PLH
 
 
-@settings(deadline=None)
 @given(plain_traces())
 def test_replay_is_exact(plain: Plain) -> None:
     trace = built(plain)
@@ -33,7 +32,6 @@ def test_replay_is_exact(plain: Plain) -> None:
     assert trace.text == join([piece(token) for token in trace.result])
 
 
-@settings(deadline=None)
 @given(plain_traces())
 def test_identities_are_stable_and_never_used_twice(plain: Plain) -> None:
     trace = built(plain)
@@ -57,7 +55,6 @@ def test_identities_are_stable_and_never_used_twice(plain: Plain) -> None:
         assert [t for t in after if t.born < number] == kept
 
 
-@settings(deadline=None)
 @given(plain_traces())
 def test_changes_hold_both_states(plain: Plain) -> None:
     trace = built(plain)
@@ -76,7 +73,6 @@ def test_changes_hold_both_states(plain: Plain) -> None:
         assert decided == list(iteration.drop_probs or [None] * len(before))
 
 
-@settings(deadline=None)
 @given(plain_traces())
 def test_applying_the_ops_one_by_one_gives_the_states(plain: Plain) -> None:
     trace = built(plain)
@@ -113,7 +109,6 @@ def test_applying_the_ops_one_by_one_gives_the_states(plain: Plain) -> None:
             assert [op.probability for op in deletions] == of_drops
 
 
-@settings(deadline=None)
 @given(plain_traces())
 def test_json_round_trip(plain: Plain) -> None:
     trace = built(plain)

@@ -2,7 +2,7 @@
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from levt.edits.words import join, visible, words_of
 from levt.text.tokenizer import Tokenizer
@@ -15,14 +15,12 @@ def tokenizer() -> Tokenizer:
     return Tokenizer.train(LINES, 330)
 
 
-@settings(deadline=None)
 @given(text=st.text(max_size=20) | st.text("a dog▁\ue000 01é<>🙂", max_size=20))
 def test_join_is_what_the_tokenizer_decodes(tokenizer: Tokenizer, text: str) -> None:
     ids = tokenizer.encode(text)
     assert join(tokenizer.pieces(ids)) == tokenizer.decode(ids) == tokenizer.normalise(text)
 
 
-@settings(deadline=None)
 @given(text=st.text("a do\u00a0\u202f\u3000é🙂,", max_size=16))
 def test_words_are_what_stands_between_white_space(tokenizer: Tokenizer, text: str) -> None:
     pieces = tokenizer.pieces(tokenizer.encode(text))
@@ -36,14 +34,12 @@ def test_words_are_what_stands_between_white_space(tokenizer: Tokenizer, text: s
     assert not join(rest).strip()
 
 
-@settings(deadline=None)
 @given(ids=st.lists(st.integers(5, 300), max_size=12))
 def test_join_of_any_tokens_even_broken_bytes(tokenizer: Tokenizer, ids: list[int]) -> None:
     ids = [i for i in ids if i < tokenizer.size]
     assert join(tokenizer.pieces(ids)) == tokenizer.decode(ids)
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_visible_text_is_one_line_that_can_be_printed(text: str) -> None:
     shown = visible(text)

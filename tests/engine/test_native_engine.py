@@ -71,7 +71,7 @@ def near(found: Tensor, expected: Tensor) -> None:
     torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
 
 
-@settings(deadline=None, max_examples=25, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=25, phases=[Phase.explicit, Phase.generate])
 @given(
     shapes(),
     st.lists(st.tuples(tokens, tokens), min_size=1, max_size=5),

@@ -37,7 +37,7 @@ from levt.text.specials import PAD, PLH
 from tiny_models import LINES, TOKENIZERS, network, save_tiny
 
 TEXTS = [*dict.fromkeys(LINES), "dog", "snow over snow", "", "a b c d e f", "the stone sleeps", "1 2 3"]
-PARITY = settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+PARITY = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 SIZE = TOKENIZERS.target.size
 
 tokens = st.lists(st.integers(5, SIZE - 1), max_size=12).map(tuple)

@@ -4,14 +4,13 @@ import re
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from levt.engine.batching import Budget, batches
 from levt.engine.split import split
 from levt.errors import InputError
 
 
-@settings(deadline=None)
 @given(st.text(st.sampled_from("ab .,;!\n。、"), max_size=80), st.integers(5, 30))
 def test_nothing_but_white_space_is_lost(text: str, room: int) -> None:
     if any(len(word) > room for word in re.split(r"\s|(?<=[。、])", text)):
@@ -40,7 +39,6 @@ def test_cuts_at_the_best_pause() -> None:
     assert split("He came. " + "x" * 29, fits, lambda part: len(part) <= 29) == ["He came.", "x" * 29]
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(1, 40), max_size=30), st.integers(1, 5), st.integers(1, 90))
 def test_every_text_is_in_one_batch(lengths: list[int], rows: int, tokens: int) -> None:
     found = batches(lengths, Budget(rows=rows, tokens=tokens))

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from levt.edits.iteration import Iteration
@@ -105,7 +105,6 @@ def test_spaces_that_are_part_of_no_word_are_no_places_of_words() -> None:
 orders = st.dictionaries(st.integers(0, 6), st.integers(0, 4), max_size=7)
 
 
-@settings(deadline=None)
 @given(orders, orders)
 def test_kendall_is_symmetric_bounded_and_turns_with_the_order(
     one: dict[int, int], other: dict[int, int]

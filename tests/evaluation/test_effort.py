@@ -3,7 +3,7 @@
 from functools import cache
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from levt.errors import ConfigError, InputError
@@ -36,7 +36,6 @@ def brute_force(text: str, reference: str, costs: Costs) -> float:
 numbers = st.sampled_from([0.0, 0.5, 1.0, 3.0])
 
 
-@settings(deadline=None)
 @given(texts, texts, numbers, numbers, numbers)
 def test_by_hand_is_the_cheapest_way(
     text: str, reference: str, go: float, delete: float, type_: float
@@ -56,7 +55,6 @@ def test_by_hand_is_the_cheapest_way(
     assert price == pytest.approx(edits.cost)
 
 
-@settings(deadline=None)
 @given(texts, texts, texts)
 def test_a_good_judge_loses_one_keystroke_at_most(draft: str, proposal: str, reference: str) -> None:
     found = simulate([draft], [proposal], [reference])
@@ -66,7 +64,6 @@ def test_a_good_judge_loses_one_keystroke_at_most(draft: str, proposal: str, ref
         assert simulate([draft], [proposal], [reference], help=help).helped <= found.alone
 
 
-@settings(deadline=None)
 @given(texts, texts)
 def test_extremes(draft: str, reference: str) -> None:
     perfect = simulate([draft], [reference], [reference])

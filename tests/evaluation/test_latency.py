@@ -1,7 +1,7 @@
 """Measuring: turns, warm-up, percentiles; on a clock of its own."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from levt.engine.model import Model
@@ -50,7 +50,6 @@ def test_all_take_turns_with_the_same_batches() -> None:
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=200), st.sampled_from([0.5, 0.95, 0.99, 1.0]))
-@settings(deadline=None)
 def test_percentiles_are_nearest_ranks(times: list[float], share: float) -> None:
     row = Latency(name="", batch=1, first_ms=0.0, times_ms=tuple(times), iterations=1.0, load=0.0)
     value = row.percentile(share)

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from levt.edits.iteration import Iteration
@@ -15,7 +15,6 @@ from levt.evaluation.quality_tags import Risks, Tags, best_threshold, gold_tags,
 texts = st.lists(st.sampled_from("abc"), max_size=7).map(" ".join)
 
 
-@settings(deadline=None)
 @given(texts, texts)
 def test_tags_fit_the_draft_and_what_is_good_stays(draft: str, post_edit: str) -> None:
     tags = gold_tags(draft, post_edit)
@@ -38,7 +37,6 @@ def test_replaced_words_leave_their_gaps_alone() -> None:
     assert gold_tags("a b d", "a x y d").gaps == (False, False, True, False)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=30))
 def test_mcc_is_the_correlation_of_indicators(pairs: list[tuple[bool, bool]]) -> None:
     predicted, gold = [p for p, _ in pairs], [g for _, g in pairs]

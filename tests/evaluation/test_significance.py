@@ -19,7 +19,7 @@ def rate(sums: np.ndarray) -> float:
     return float(100 * sums[0] / sums[1])
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(COUNTS)
 def test_p_value_is_the_share_of_all_swaps(pairs: list[tuple[int, int]]) -> None:
     system, baseline = (np.array([[pair[i], 10.0] for pair in pairs]) for i in (0, 1))

@@ -2,7 +2,7 @@
 
 import pytest
 from evaluation_corpus import DRAFTS, HYPOTHESES, REFERENCES, SOURCES
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from levt.errors import InputError
@@ -24,7 +24,6 @@ def test_words(text: str, expected: list[str]) -> None:
     assert words(text) == expected
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_words_keep_every_visible_character(text: str) -> None:
     assert words(" ".join(words(text))) == words(text)

@@ -27,7 +27,7 @@ def lists(rows: Ragged) -> list[list[int]]:
     return rows_of(rows.flat, rows.lengths, len(rows.lengths))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(seed=SEEDS, count=st.integers(1, 6))
 def test_every_draft_is_bounded_and_made_of_known_tokens(seed: int, count: int) -> None:
     target = sentences(count, seed=seed)
@@ -44,7 +44,7 @@ def test_every_draft_is_bounded_and_made_of_known_tokens(seed: int, count: int) 
         assert len(row) <= max(longest, len(other) + 2)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(seed=SEEDS)
 def test_unfinished_is_a_beginning(seed: int) -> None:
     target = sentences(8, seed=seed)
@@ -56,7 +56,7 @@ def test_unfinished_is_a_beginning(seed: int) -> None:
         assert len(inner) < len(whole) or not whole
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(seed=SEEDS)
 def test_disorder_moves_a_part_and_loses_nothing(seed: int) -> None:
     target = sentences(8, seed=seed)

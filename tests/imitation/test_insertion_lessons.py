@@ -46,7 +46,7 @@ def spans(target: list[int], kept: list[bool]) -> list[list[int]]:
     return found[:-1]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(st.lists(st.booleans(), max_size=7), min_size=1, max_size=4), st.sampled_from(list(WAYS)))
 def test_what_gaps_lack(choices: list[list[bool]], way: str) -> None:
     config = teaching_of(way)

@@ -54,7 +54,7 @@ def insertion_rows(lesson: Arrays, count: int, *, joint: bool) -> tuple[Rows, Ro
     return kept, rows_of(lesson["holes"], lesson["target_lengths"], count)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(
     seed=st.integers(0, 10**6),
     count=st.integers(1, 7),
@@ -131,7 +131,7 @@ def test_every_array(
     assert found == [sum(len(r) - 2 for r in rows), sum(len(r) - 1 for r in y_ins), number - 1000]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(seed=st.integers(0, 10**6), joint=st.booleans())
 def test_drafts_after_oracle_deletion(seed: int, joint: bool) -> None:
     """With β = 1, y_ins is the draft without what the oracle deletes; with α = 1, y_del is the draft."""

@@ -42,7 +42,7 @@ def obvious(y: Rows, target: Rows, drop: list[list[bool]]) -> list[list[bool]]:
     return stays
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(seed=st.integers(0, 10**6), count=st.integers(1, 6), most=st.sampled_from([3, 200]))
 def test_states_and_insertions(seed: int, count: int, most: int) -> None:
     rng = random.Random(seed)

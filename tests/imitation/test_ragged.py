@@ -1,7 +1,7 @@
 """Rows of different length: every operation is what it would be on lists."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from small_lessons import ragged
 
@@ -16,7 +16,6 @@ def lists(rows: Ragged) -> list[list[int]]:
     return [rows.flat[end - length : end].tolist() for end, length in zip(ends, rows.lengths, strict=True)]
 
 
-@settings(deadline=None)
 @given(ROWS)
 def test_where_everything_stands(rows: list[list[int]]) -> None:
     made = ragged(rows)
@@ -27,14 +26,12 @@ def test_where_everything_stands(rows: list[list[int]]) -> None:
     assert lists(made.bounded()) == [[BOS, *row, EOS] for row in rows]
 
 
-@settings(deadline=None)
 @given(ROWS)
 def test_padded(rows: list[list[int]]) -> None:
     width = max(map(len, rows), default=0)
     assert ragged(rows).padded().tolist() == [[*row, *[PAD] * (width - len(row))] for row in rows]
 
 
-@settings(deadline=None)
 @given(ROWS, st.data())
 def test_keep(rows: list[list[int]], data: st.DataObject) -> None:
     mask = [data.draw(st.booleans()) for row in rows for _ in row]
@@ -44,7 +41,6 @@ def test_keep(rows: list[list[int]], data: st.DataObject) -> None:
     ]
 
 
-@settings(deadline=None)
 @given(ROWS, st.data())
 def test_rows_or(rows: list[list[int]], data: st.DataObject) -> None:
     other = [data.draw(st.lists(st.integers(5, 30), max_size=6)) for _ in rows]
@@ -53,7 +49,6 @@ def test_rows_or(rows: list[list[int]], data: st.DataObject) -> None:
     assert lists(found) == [b if choice else a for a, b, choice in zip(rows, other, take, strict=True)]
 
 
-@settings(deadline=None)
 @given(ROWS, st.data())
 def test_interleave(rows: list[list[int]], data: st.DataObject) -> None:
     other = [data.draw(st.lists(st.integers(31, 60), max_size=6)) for _ in rows]

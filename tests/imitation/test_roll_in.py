@@ -60,7 +60,7 @@ def test_the_spread_of_what_is_deleted(empty: float, complete: float) -> None:
     assert (1 - kept.mean(1)).std() == pytest.approx(roll_in.spread_deleted(), abs=0.01)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.integers(0, 10**6))
 def test_a_draft_keeps_what_the_oracle_keeps(seed: int) -> None:
     target = sentences(5, seed=seed)
@@ -79,7 +79,7 @@ def test_a_draft_keeps_what_the_oracle_keeps(seed: int) -> None:
         assert np.flatnonzero(kept[part]).tolist() == match
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.integers(0, 10**6), st.data())
 def test_hold_to_changes_as_little_as_needed(seed: int, data: st.DataObject) -> None:
     draw = np.random.default_rng(seed)

@@ -11,7 +11,7 @@ from levt.policy.layout import Packed, Padded
 lengths = st.lists(st.integers(0, 6), min_size=1, max_size=6)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(lengths, st.integers(0, 5), st.integers(0, 3))
 def test_packed_places(lengths: list[int], tail: int, slack: int) -> None:
     layout = Packed.of(torch.tensor(lengths), sum(lengths) + tail, max(lengths) + slack + 1)
@@ -29,7 +29,7 @@ def test_packed_places(lengths: list[int], tail: int, slack: int) -> None:
     assert torch.equal(layout.clean(layout.flatten(wide)), layout.clean(x))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(lengths, st.integers(0, 4), st.sampled_from([1, 2, 3]), st.booleans())
 def test_packed_attention_is_attention_row_by_row(
     lengths: list[int], tail: int, copies: int, causal: bool

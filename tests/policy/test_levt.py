@@ -98,7 +98,7 @@ def test_two_states_of_one_source_share_its_memory() -> None:
     torch.testing.assert_close(flat[: len(real)], real, rtol=1e-5, atol=1e-5)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=5))
 @torch.no_grad()
 def test_rows_of_the_memory_can_leave(rows: list[int]) -> None:

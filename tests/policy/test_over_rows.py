@@ -29,7 +29,7 @@ def rows(x: Tensor, lengths: list[int]) -> list[Tensor]:
     return list(x[: sum(lengths)].split(lengths))
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(LENGTHS, st.integers(0, 3), st.booleans())
 def test_each_row_by_itself(lengths: list[int], tail: int, starts: bool) -> None:
     net, (x, layout, begin) = lstm(), batch(lengths, tail)
@@ -41,7 +41,7 @@ def test_each_row_by_itself(lengths: list[int], tail: int, starts: bool) -> None
     assert not found[sum(lengths) :].any()
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(LENGTHS, st.integers(0, 3))
 def test_captured_steps_run_padded_to_the_same_end(lengths: list[int], tail: int) -> None:
     assume(any(lengths))
@@ -61,7 +61,7 @@ def test_captured_steps_run_padded_to_the_same_end(lengths: list[int], tail: int
         torch.testing.assert_close(one, other)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(LENGTHS, st.integers(0, 3))
 def test_mirrors_and_ends(lengths: list[int], tail: int) -> None:
     x, layout, _ = batch(lengths, tail)

@@ -23,7 +23,7 @@ def found(pattern: PackedPattern, q: Tensor, k: Tensor, v: Tensor, *, grouped: b
     return [out, *torch.autograd.grad((out * weight).sum(), (q, k, v))]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.lists(st.tuples(LENGTH, LENGTH), min_size=1, max_size=8), st.integers(0, 3), st.integers(1, 3))
 def test_as_with_padding(pairs: list[tuple[int, int]], tail: int, copies: int) -> None:
     """Also where several neighbouring rows of queries look at one row of keys."""
@@ -40,7 +40,7 @@ def test_as_with_padding(pairs: list[tuple[int, int]], tail: int, copies: int) -
         torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-4)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.lists(LENGTH, min_size=1, max_size=8), st.integers(0, 3))
 def test_looking_backwards(lengths: list[int], tail: int) -> None:
     assume(any(lengths))
@@ -53,7 +53,7 @@ def test_looking_backwards(lengths: list[int], tail: int) -> None:
         torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-4)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.lists(st.integers(1, 300), min_size=1, max_size=60))
 def test_little_is_padding(lengths: list[int]) -> None:
     rows = Packed.of(torch.tensor(lengths), sum(lengths), 300)

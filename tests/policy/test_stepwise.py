@@ -102,7 +102,7 @@ def test_packed_is_padded(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["autoregressive", "recurrent"])
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(st.lists(st.integers(0, 5), min_size=6, max_size=6))
 @torch.no_grad()
 def test_hypotheses_can_be_reordered(kind: str, order: list[int]) -> None:

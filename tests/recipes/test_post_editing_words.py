@@ -12,7 +12,7 @@ TEXT = st.text(alphabet="aZé1,.:'’-/()\" %„“…\u0301\t", max_size=30)
 
 
 @given(text=TEXT)
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_only_spaces_change_and_twice_is_once(text: str) -> None:
     found = words_apart(text)
     assert found.replace(" ", "") == "".join(unicodedata.normalize("NFC", text).split())

@@ -70,7 +70,7 @@ def algorithm_2(policy: Hostile, draft: tuple[int, ...], t_max: int, gamma: floa
             return Printed(y, t, "limit", after)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(tokens, st.integers(0, 10**6), st.integers(1, 4), st.floats(0, 3))
 def test_the_loop_is_algorithm_2(draft: tuple[int, ...], seed: int, limit: int, gamma: float) -> None:
     """Save where a state comes back: there the paper goes on in a circle, and we take a state of the circle."""

@@ -43,7 +43,7 @@ def add(work: Refinement, batch: list[Request], which: list[int]) -> list[Outcom
     return work.add(Joined(torch.tensor(which, dtype=torch.long)), chosen, guidance)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(st.lists(st.tuples(requests(), st.integers(0, 8)), min_size=1, max_size=6), st.integers(0, 10**6))
 def test_any_arrival_gives_the_same_outcomes(made: list[tuple[dict[str, Any], int]], seed: int) -> None:
     batch = [Request(**{**parts, "options": Options(**parts["options"])}) for parts, _ in made]
@@ -65,7 +65,7 @@ def test_any_arrival_gives_the_same_outcomes(made: list[tuple[dict[str, Any], in
         assert same(found[i], alone)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(requests(), min_size=2, max_size=5), st.integers(0, 3), st.integers(0, 10**6))
 def test_who_leaves_disturbs_nobody(made: list[dict[str, Any]], after: int, seed: int) -> None:
     batch = [Request(**{**parts, "options": Options(**parts["options"])}) for parts in made]

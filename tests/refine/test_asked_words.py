@@ -45,7 +45,7 @@ def request(row: dict[str, Any]) -> Request:
     )
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.lists(rows, min_size=1, max_size=4), st.integers(0, 10**6))
 def test_they_are_there_at_the_end(made: list[dict[str, Any]], seed: int) -> None:
     batch = [request(row) for row in made]

@@ -31,7 +31,7 @@ def fill(y: torch.Tensor, scores: torch.Tensor, must_not: list[list[tuple[int, .
     return [[t for t in row if t >= len(SPECIALS)] for row in y.masked_scatter(y.eq(PLH), chosen).tolist()]
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.lists(st.tuples(rows, sequences), min_size=1, max_size=4), st.integers(0, 10**6))
 def test_nothing_is_completed_and_mates_change_nothing(
     made: list[tuple[list[int], list[tuple[int, ...]]]], seed: int
@@ -55,7 +55,7 @@ def test_nothing_is_completed_and_mates_change_nothing(
             assert found == free
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.integers(0, 10**6), st.lists(tokens, min_size=2, max_size=2).map(tuple))
 def test_one_place_gives_way(seed: int, sequence: tuple[int, ...]) -> None:
     """Of a sequence that the model wants in all placeholders only the last is another, and the best other."""

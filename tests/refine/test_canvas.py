@@ -11,7 +11,7 @@ from levt.refine.insert_decode import InsertOptions
 from levt.refine.mask_predict import MaskPredictOptions
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.lists(st.tuples(st.integers(5, 8), st.integers(5, 8)), max_size=8))
 def test_rewriting_gives_what_was_written(pairs: list[tuple[int, int]]) -> None:
     before, after = (tuple(pair[side] for pair in pairs) for side in (0, 1))
@@ -32,7 +32,7 @@ def test_a_told_story_ends_where_it_ended() -> None:
         assert now == state
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.lists(st.floats(-9, 0), min_size=3, max_size=9), st.integers(2, 14), st.integers(1, 6))
 def test_lengths_are_the_best_that_are_allowed(values: list[float], limit: int, count: int) -> None:
     allowed = [i for i in range(1, len(values)) if i <= max(limit - 2, 1)]
@@ -51,7 +51,7 @@ def test_a_broken_policy_still_has_a_length() -> None:
 
 
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=5))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_canvases(sizes: list[int]) -> None:
     lengths = torch.tensor(sizes)
     y = canvas(lengths)

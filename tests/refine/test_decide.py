@@ -3,7 +3,7 @@
 import math
 
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from levt.edits.state import State
@@ -18,7 +18,6 @@ def softmax(scores: list[float]) -> list[float]:
     return [math.exp(score) / total for score in scores]
 
 
-@settings(deadline=None)
 @given(st.data(), st.lists(st.integers(0, 4), min_size=1, max_size=4), MIN_EDITS)
 def test_a_token_goes_where_that_is_likely_enough(
     data: st.DataObject, lengths: list[int], min_edit: float
@@ -44,7 +43,6 @@ def test_a_token_goes_where_that_is_likely_enough(
             assert math.isclose(math.exp(logp[i, j]), likely[gone], rel_tol=1e-4)
 
 
-@settings(deadline=None)
 @given(
     st.data(),
     st.lists(st.integers(0, 3), min_size=1, max_size=4),
@@ -74,7 +72,6 @@ def test_the_likeliest_count_opens(
             assert math.isclose(math.exp(logp[i, j]), softmax(scores[i][j])[wanted], rel_tol=1e-4)
 
 
-@settings(deadline=None)
 @given(st.data(), st.integers(1, 4))
 def test_the_likeliest_token_that_may_be_written_is(data: st.DataObject, places: int) -> None:
     v = 10

@@ -53,7 +53,7 @@ def batch_of(made: list[dict[str, Any]]) -> list[Request]:
     return [Request(**{**parts, "options": Options(**parts["options"])}) for parts in made]
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.lists(requests(), min_size=1, max_size=6), st.integers(0, 10**6))
 def test_one_look_or_two(made: list[dict[str, Any]], seed: int) -> None:
     batch, policy = batch_of(made), Alike(seed)
@@ -63,7 +63,7 @@ def test_one_look_or_two(made: list[dict[str, Any]], seed: int) -> None:
     assert all(torch.equal(now.nan_to_num(), then.nan_to_num()) for now, then in policy.told)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(requests(), st.integers(0, 5)), min_size=2, max_size=6), st.integers(0, 10**6))
 def test_rows_that_join_are_looked_at_with_the_others(
     made: list[tuple[dict[str, Any], int]], seed: int

@@ -53,7 +53,7 @@ def run(policy: Policy, batch: list[Request], sources: list[int] | None = None) 
     return refine(policy, memory, batch, Guidance.of(batch, positions=64, vocabulary=VOCABULARY))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.lists(requests(), min_size=1, max_size=5), st.integers(0, 10**6))
 def test_whatever_the_policy_answers(made: list[dict[str, Any]], seed: int) -> None:
     batch = [Request(**{**parts, "options": Options(**parts["options"])}) for parts in made]
@@ -89,7 +89,7 @@ def test_whatever_the_policy_answers(made: list[dict[str, Any]], seed: int) -> N
         assert all(locked[i] for i in occurrences(state, request.banned))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(requests(), min_size=2, max_size=6), st.integers(0, 10**6), st.randoms(use_true_random=False))
 def test_batch_mates_and_order_change_nothing(made: list[dict[str, Any]], seed: int, random: Random) -> None:
     batch = [Request(**{**parts, "options": Options(**parts["options"])}) for parts in made]
@@ -106,7 +106,7 @@ def test_batch_mates_and_order_change_nothing(made: list[dict[str, Any]], seed: 
             )  # fmt: skip
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.lists(tokens, min_size=1, max_size=4), st.integers(0, 10**6))
 def test_a_converged_result_is_a_fixed_point(drafts: list[tuple[int, ...]], seed: int) -> None:
     policy = Hostile(seed, broken=False)
@@ -155,7 +155,7 @@ def test_asked_placeholders_are_no_repetition() -> None:
     assert (outcome.tokens, outcome.stopped, outcome.iterations) == ((7, 8), "repeated", 3)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.lists(tokens, min_size=1, max_size=4), st.integers(0, 10**6), st.integers(1, 3))
 def test_what_was_steered_ends_at_a_fixed_point_too(
     drafts: list[tuple[int, ...]], seed: int, asked: int

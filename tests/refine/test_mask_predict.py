@@ -9,7 +9,7 @@ from rival_policies import Mock, Sources, best_token, sources
 from levt.refine.mask_predict import MaskPredictOptions, mask_predict, masks, worst
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.integers(1, 40), st.integers(1, 12))
 def test_the_schedule(size: int, total: int) -> None:
     found = [int(masks(torch.tensor([size]), t, total)) for t in range(total)]
@@ -18,7 +18,7 @@ def test_the_schedule(size: int, total: int) -> None:
     assert found == sorted(found, reverse=True)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.lists(st.integers(-5, 0), min_size=1, max_size=9), st.integers(0, 9))
 def test_the_worst_are_the_least_probable(values: list[int], count: int) -> None:
     logp = torch.tensor([[0.0, *map(float, values), 0.0]])

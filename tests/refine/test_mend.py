@@ -2,7 +2,7 @@
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from levt.engine.result import Result
 from levt.refine.loop import Outcome
@@ -37,7 +37,6 @@ def longest_readable(tokens: list[int]) -> int:
 
 
 @given(tokens=TOKENS)
-@settings(deadline=None)
 def test_what_is_left_can_be_read_and_what_could_be_read_is_left(tokens: list[int]) -> None:
     at = broken_bytes(TOKENIZER, tokens)
     left = without(tokens, at)
@@ -48,13 +47,11 @@ def test_what_is_left_can_be_read_and_what_could_be_read_is_left(tokens: list[in
 
 
 @given(text=st.text(alphabet=st.characters(codec="utf-8") | st.sampled_from("é€🙂\ufffd▁ a"), max_size=20))
-@settings(deadline=None)
 def test_a_whole_text_has_no_broken_bytes(text: str) -> None:
     assert broken_bytes(TOKENIZER, TOKENIZER.encode(text)) == []
 
 
 @given(text=st.text(alphabet="aé€🙂 ", max_size=6), cut=st.integers(0, 30), byte=st.sampled_from(LEADS))
-@settings(deadline=None)
 def test_a_byte_too_many_costs_only_itself(text: str, cut: int, byte: int) -> None:
     whole = TOKENIZER.encode(text)
     cuts = [i for i in range(len(whole) + 1) if "\ufffd" not in TOKENIZER.decode(whole[:i])]

@@ -28,7 +28,7 @@ def is_subsequence(short: Tokens, long: Tokens) -> bool:
     return all(token in rest for token in short)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(pairs, st.integers(0, 10**6))
 def test_oracle_deletion_leaves_only_what_belongs_there(made: list[tuple[Tokens, Tokens]], seed: int) -> None:
     for (draft, reference), outcome in zip(made, run("delete", made, seed), strict=True):
@@ -41,7 +41,7 @@ def test_oracle_deletion_leaves_only_what_belongs_there(made: list[tuple[Tokens,
             state = round_.script.apply(state)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(pairs, st.integers(0, 10**6), st.sampled_from([-10.0, 0.0, 10.0]))
 def test_oracle_counts_give_the_length_of_the_reference(
     made: list[tuple[Tokens, Tokens]], seed: int, penalty: float
@@ -52,7 +52,7 @@ def test_oracle_counts_give_the_length_of_the_reference(
             assert outcome.tokens == reference
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(pairs, st.integers(0, 10**6))
 def test_batch_mates_change_nothing(made: list[tuple[Tokens, Tokens]], seed: int) -> None:
     together = run("delete+placeholder", made, seed)

@@ -73,7 +73,7 @@ def test_what_is_read_otherwise_goes_on_and_is_then_left_alone() -> None:
     assert (TOKENIZER.decode(short.tokens), short.iterations, short.stopped) == ("dog", 2, "limit")
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     st.lists(st.sampled_from(PIECES), max_size=6),
     st.sampled_from([0.9, 0.97, 0.99]),

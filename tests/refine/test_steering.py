@@ -69,7 +69,7 @@ def kept(draw: st.DrawFn, tokenizer: Tokenizer) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("tokenizer", [BPE, FOLDED], ids=["plain", "folded"])
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.data(), st.integers(0, 10**6))
 def test_what_must_stay_or_appear_is_in_the_text(
     tokenizer: Tokenizer, data: st.DataObject, seed: int
@@ -97,7 +97,7 @@ def test_what_must_stay_or_appear_is_in_the_text(
 
 
 @pytest.mark.parametrize("tokenizer", [BPE, FOLDED], ids=["plain", "folded"])
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(texts, st.lists(texts, min_size=1, max_size=2), st.integers(0, 10**6))
 def test_what_must_go_is_not_in_the_text(
     tokenizer: Tokenizer, draft: str, drop: list[str], seed: int

@@ -16,7 +16,7 @@ from tiny_models import TOKENIZERS
 PIECES = Tokenizer.from_pieces(["hel@@", "lo", "dog", "s"], continuation="@@")
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(
     st.lists(st.integers(5, TOKENIZERS.target.size - 1) | st.integers(262, 320), max_size=60),
     st.integers(1, 9),
@@ -30,7 +30,7 @@ def test_spans_some_words_at_a_time_are_those_of_all(tokens: list[int], some: in
         answers.SOME = before
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(st.integers(5, PIECES.size - 1), max_size=40), st.integers(1, 9))
 def test_spans_of_pieces(tokens: list[int], some: int) -> None:
     before, answers.SOME = answers.SOME, some
@@ -40,7 +40,7 @@ def test_spans_of_pieces(tokens: list[int], some: int) -> None:
         answers.SOME = before
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(st.integers(5, TOKENIZERS.target.size - 1), max_size=30))
 def test_spans_are_in_order_and_inside_the_text(tokens: list[int]) -> None:
     """Of any tokens at all, as a model may write them: bytes that are no character too."""
@@ -52,7 +52,7 @@ def test_spans_are_in_order_and_inside_the_text(tokens: list[int]) -> None:
         assert (a, b) == (c, d) or b == c
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.text(max_size=40))
 def test_spans_cover_the_text(text: str) -> None:
     tokenizer = TOKENIZERS.target

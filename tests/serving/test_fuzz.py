@@ -85,7 +85,7 @@ fields = sorted(
 )  # fmt: skip
 
 
-@settings(deadline=None, max_examples=120, suppress_health_check=list(HealthCheck))
+@settings(max_examples=120, suppress_health_check=list(HealthCheck))
 @given(
     st.sampled_from(POSTS),
     st.dictionaries(st.sampled_from(fields), json_values, max_size=6),
@@ -102,7 +102,7 @@ def test_any_json(target: str, path: str, body: dict[str, Any], nested: bool) ->
 ids = st.integers(3, 345)
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_any_state(target: str, data: st.DataObject) -> None:
     tokens = data.draw(st.lists(ids, max_size=8))
@@ -228,7 +228,7 @@ def test_schemathesis(target: str) -> None:
     for operation in api.get_all_operations():
         seen.add(operation.ok().path)
 
-        @settings(deadline=None, max_examples=12, database=None, suppress_health_check=list(HealthCheck))
+        @settings(max_examples=12, database=None, suppress_health_check=list(HealthCheck))
         @given(
             operation.ok().as_strategy() | operation.ok().as_strategy(schemathesis.GenerationMode.NEGATIVE)
         )

@@ -95,11 +95,11 @@ class Traffic(RuleBasedStateMachine):
         assert self.scheduler.waiting == self.scheduler.running == 0
 
 
-Traffic.TestCase.settings = settings(deadline=None, max_examples=80, stateful_step_count=30)
+Traffic.TestCase.settings = settings(max_examples=80, stateful_step_count=30)
 TestTraffic = Traffic.TestCase
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(st.integers(1, 30), min_size=2, max_size=5), st.integers(1, 4))
 def test_groups_take_turns(counts: list[int], rows: int) -> None:
     """As long as all wait, no group is ever more than one ticket ahead of another."""

@@ -16,7 +16,7 @@ from levt.text.normalise import Normalisation
     lowercase=st.booleans(),
     collapse=st.booleans(),
 )
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_twice_is_once(text: str, form, lowercase: bool, collapse: bool) -> None:
     normalise = Normalisation(form=form, lowercase=lowercase, collapse_spaces=collapse)
     assert normalise(normalise(text)) == normalise(text)

@@ -20,7 +20,7 @@ texts = st.text(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(texts, st.lists(st.integers(0, 24), max_size=4))
 def test_no_piece_crosses_a_border(raw: str, wished: list[int]) -> None:
     text = PLAIN.normalise(raw)
@@ -33,7 +33,7 @@ def test_no_piece_crosses_a_border(raw: str, wished: list[int]) -> None:
         assert PLAIN.decode([*PLAIN.encode("x"), *tokens[before[border] :]]).endswith(text[border:])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(texts, st.lists(st.integers(0, 24), max_size=4))
 def test_cutting_does_not_normalise_again(raw: str, wished: list[int]) -> None:
     text = FOLDED.normalise(raw)
@@ -52,7 +52,7 @@ def test_only_the_words_that_are_cut_change() -> None:
     assert encode_cut(PLAIN, text, [3, 7, len(text)])[0] == whole
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.lists(st.integers(5, PLAIN.size - 1), max_size=20))
 def test_characters_of_any_tokens(tokens: list[int]) -> None:
     spans = characters_of(PLAIN, tokens)

@@ -37,7 +37,7 @@ def test_what_the_vocabulary_knows_stays() -> None:
 
 
 @given(st.text(alphabet="ab é.\t\n\u00a0\u200b\ufeffﬁ\u2011ｄ", max_size=30))
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_only_once_and_only_the_odd(text: str) -> None:
     found = readable(text, PLAIN)
     assert readable(found, PLAIN) == found
@@ -46,7 +46,7 @@ def test_only_once_and_only_the_odd(text: str) -> None:
 
 
 @given(st.text(max_size=20))
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_any_text_is_read(text: str) -> None:
     found = readable(text, PLAIN)
     assert readable(found, PLAIN) == found

@@ -47,7 +47,7 @@ def test_where_a_reader_would_cut(marked: str) -> None:
 
 
 @given(st.text(alphabet='ab AZ.!?…"”)1 \t\n\r。」é', max_size=60) | st.text(max_size=30))
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_nothing_is_lost_and_a_sentence_is_one(text: str) -> None:
     found = sentences(text)
     assert "".join(one.text + one.space for one in found) == text.strip()

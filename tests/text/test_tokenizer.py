@@ -51,7 +51,7 @@ def tempted() -> Tokenizer:
 
 
 @given(text=UGLY)
-@settings(deadline=None, max_examples=400)
+@settings(max_examples=400)
 def test_every_text_comes_back(tokenizer: Tokenizer, tempted: Tokenizer, text: str) -> None:
     for one in (tokenizer, tempted):
         ids = one.encode(text)
@@ -61,7 +61,7 @@ def test_every_text_comes_back(tokenizer: Tokenizer, tempted: Tokenizer, text: s
 
 
 @given(texts=st.lists(UGLY, max_size=8))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_batches_are_as_one_by_one(tokenizer: Tokenizer, texts: list[str]) -> None:
     rows = tokenizer.encode_batch(texts)
     assert rows == [tokenizer.encode(text) for text in texts]
@@ -69,7 +69,7 @@ def test_batches_are_as_one_by_one(tokenizer: Tokenizer, texts: list[str]) -> No
 
 
 @given(ids=st.lists(st.integers(-3, 500), max_size=40))
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_any_ids_decode(tempted: Tokenizer, ids: list[int]) -> None:
     text = tempted.decode(ids)
     text.encode()
@@ -231,7 +231,6 @@ def test_given_pieces() -> None:
 
 
 @given(ids=st.lists(st.integers(5, 9)))
-@settings(deadline=None)
 def test_given_pieces_come_back(ids: list[int]) -> None:
     tokenizer = Tokenizer.from_pieces(["a", "b@@", "@@", "\t", "▁c"])
     text = " ".join(tokenizer.pieces(ids))
@@ -250,7 +249,7 @@ def test_bad_pieces_are_refused(pieces: list[str], continuation: str | None, pro
 
 @pytest.mark.parametrize("form", ["NFC", "NFKC", "none"])
 @given(text=UGLY)
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_every_normalisation_comes_back(form, text: str) -> None:
     normalisation = Normalisation(form=form, lowercase=True, collapse_spaces=True)
     tokenizer = _trained(normalisation)

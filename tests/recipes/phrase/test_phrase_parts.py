@@ -21,7 +21,6 @@ TABLE = Weights().direct + Weights().inverse + Weights().lexical + Weights().inv
 """Weight of a log-probability that is the same in all four columns of the table."""
 
 
-@settings(deadline=None)
 @given(st.text(st.characters(exclude_characters="￭", exclude_categories=["Cs"]), max_size=40))
 def test_words_give_the_text_back_but_for_spaces(text: str) -> None:
     words = split_words(text)
@@ -31,7 +30,6 @@ def test_words_give_the_text_back_but_for_spaces(text: str) -> None:
     assert split_words(join_words(words)) == words
 
 
-@settings(deadline=None)
 @given(st.sets(st.integers(0, 2**64 - 1), max_size=50), st.lists(st.integers(0, 2**64 - 1), max_size=20))
 def test_index_finds_what_is_there_and_nothing_else(keys: set[int], others: list[int]) -> None:
     listed = list(keys)
@@ -44,7 +42,7 @@ def test_index_finds_what_is_there_and_nothing_else(keys: set[int], others: list
 sentences = st.lists(st.lists(st.integers(FIRST, 8), min_size=1, max_size=6), min_size=1, max_size=12)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(sentences, st.integers(2, 4))
 @example([[FIRST]], 4)
 def test_probabilities_after_any_history_sum_to_one(texts: list[list[int]], order: int) -> None:
@@ -95,7 +93,6 @@ def naive_pairs(matrix: list[list[bool]], most: int) -> set[tuple[int, int, int,
     return found
 
 
-@settings(deadline=None)
 @given(links, st.integers(1, 4), st.integers(0, 2))
 def test_extraction_against_the_definition(matrix: list[list[bool]], most: int, padding: int) -> None:
     n = len(matrix)
