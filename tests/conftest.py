@@ -1,6 +1,7 @@
 """One thread a process, no test against the clock.
 
-Tests marked ``gpu`` are skipped, by name, where there is no CUDA device. Tests marked ``fault`` make the table of faults when they are asked to: see ``fault_table``.
+Tests marked ``gpu`` are skipped, by name, where there is no CUDA device.
+Tests marked ``fault`` make the table of faults when they are asked to: see ``fault_table``.
 """
 
 import os
