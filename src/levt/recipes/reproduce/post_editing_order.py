@@ -1,10 +1,13 @@
 """Does LevT edit in the order in which people do? Compared with recordings of people's keystrokes."""
 
+import json
 from pathlib import Path
 
 from levt.engine.model import load
+from levt.errors import InputError
+from levt.evaluation.edit_order import Place
 from levt.recipes.post_editing_steering import orders
-from levt.recipes.post_editing_triples import ENDS, watched
+from levt.recipes.post_editing_triples import ENDS, Watched, files, watched
 from levt.recipes.reproduce.framework.report import Cell, Report, Section, Table
 from levt.recipes.reproduce.framework.setting import Setting
 from levt.recipes.reproduce.framework.step import Job, Step
@@ -17,6 +20,8 @@ from levt.recipes.reproduce.parts.tuning import BUDGET
 TITLE = "The order of edits: LevT and people"
 RECORDED = "train.acts_levenshtein_human-order"
 """The fewest edits that lead to the post-edit, in the order in which the person made them."""
+TIMES = "test.times.json"
+"""When the places of each of these drafts were edited: kind, word or gap, time."""
 
 COUNTED = ("pairs", "sentences")
 """Columns of whole numbers."""
@@ -25,33 +30,59 @@ COUNTED = ("pairs", "sentences")
 def goal(setting: Setting) -> Step:
     """The fine-tuned LevT on those test sentences whose editing was recorded."""
     chains, task = Chains(setting), main_task(setting.scale)
-    inputs: dict[str, Step | Path] = {
-        "triples": chains.triples(task),
-        "model": chains.system(task, FINE_TUNED),
-    }
-    if not task.language.toy:
-        folder = setting.data / task.keystrokes
-        inputs |= {f"recorded.{end}": folder / f"train.{end}" for end in ENDS}
-        inputs["actions"] = folder / RECORDED
     return Step(
         label="post-editing-order",
         run=report,
-        inputs=inputs,
-        parts={"triples": HELD_OUT},
+        inputs={"recorded": recorded_step(chains, setting), "model": chains.system(task, FINE_TUNED)},
         config={"title": task.title},
         seconds=SECONDS[setting.scale] * 2,
         light=True,
     )
 
 
-def report(job: Job) -> None:
-    """One table."""
+def recorded_step(chains: Chains, setting: Setting) -> Step:
+    """Find the recorded sentences: before any model, for where there is none nothing is to be learnt."""
+    task = main_task(setting.scale)
+    inputs: dict[str, Step | Path] = {"triples": chains.triples(task)}
+    if not task.language.toy:
+        folder = setting.data / task.keystrokes
+        inputs |= {f"recorded.{end}": folder / f"train.{end}" for end in ENDS}
+        inputs["actions"] = folder / RECORDED
+    return Step(
+        label=f"{task.name}.recorded",
+        run=find_recorded,
+        inputs=inputs,
+        parts={"triples": HELD_OUT},
+        seconds=2.0,
+        light=True,
+    )
+
+
+def find_recorded(job: Job) -> None:
+    """Write the test triples whose editing was recorded, and the times."""
     folder = job.inputs["triples"]
     if "actions" in job.inputs:
         recorded, actions = [job.inputs[f"recorded.{end}"] for end in ENDS], job.inputs["actions"]
     else:
         recorded, actions = [folder / f"test.{end}" for end in ENDS], folder / ACTIONS
     known = watched(triples_of(folder, "test"), recorded, actions)
+    if not known.triples:
+        raise InputError(
+            f"no sentence of the test set is among the {recorded[0].parent.name} whose editing was recorded",
+            hint="a recording counts where its source and its draft are those of a test sentence",
+        )
+    known.triples.write(files(job.out, "test"))
+    times = [[(*place, at) for place, at in one.items()] for one in known.times]
+    (job.out / TIMES).write_text(json.dumps(times), "utf-8")
+
+
+def report(job: Job) -> None:
+    """One table."""
+    folder = job.inputs["recorded"]
+    times = json.loads((folder / TIMES).read_text("utf-8"))
+    known = Watched(
+        triples_of(folder, "test"), [{Place(kind, at): when for kind, at, when in one} for one in times]
+    )
     found = orders(load(job.inputs["model"] / MODEL, engine="torch", budget=BUDGET), known)
     rows: list[list[Cell]] = [
         [row.name, *(int(one.value) if one.name in COUNTED else one.value for one in row.scores)]
