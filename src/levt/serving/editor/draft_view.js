@@ -1,49 +1,13 @@
 // The draft as words and gaps: buttons in reading order, one of them in the tab order at a time.
 // Knows what was pressed, not what it means.
 
-import { element, percent, plural } from "./dom.js";
+import { element } from "./dom.js";
 import { wordsOf } from "./document.js";
-import { visible } from "./pieces.js";
+import { doubt, gapLabel, seen, wordLabel } from "./labels.js";
 import { closePopover } from "./popover.js";
 
-const UNSURE = 0.8;
-const DOUBTFUL = 0.5;
 /** So many letters without a space fit into a line of a small screen. */
 const LINE = 20;
-
-/** How sure the model is of a word: "", "unsure" or "doubtful". */
-export function doubt(word) {
-  if (word.locked || word.mine || word.confidence === null || word.confidence >= UNSURE) return "";
-  return word.confidence < DOUBTFUL ? "doubtful" : "unsure";
-}
-
-/** The text of a word, or nothing where there is nothing to see. */
-function seen(text) {
-  const shown = visible(text);
-  return /[^\p{Cf}\p{Z}]/u.test(shown) ? shown : "";
-}
-
-function wordLabel(word) {
-  const said = [seen(word.text) || "space"];
-  if (word.locked) said.push("kept");
-  if (word.drop) said.push("crossed out");
-  if (word.fresh) said.push("new");
-  const how = doubt(word);
-  if (how) said.push(`${how}, ${percent(word.confidence)}`);
-  return said.join(", ");
-}
-
-function gapLabel(before, after, count) {
-  const place = before
-    ? after
-      ? `between ${before.text} and ${after.text}`
-      : `after ${before.text}`
-    : after
-      ? `before ${after.text}`
-      : "in the empty draft";
-  const asked = count === null ? "" : count === 0 ? ", nothing may come here" : `, ${plural(count, "word")} asked for`;
-  return `Gap ${place}${asked}`;
-}
 
 /** Buttons without a space between them; those of a number in one span, for it reads from left to right in any script. */
 function numbersInOne(items) {

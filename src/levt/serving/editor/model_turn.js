@@ -27,9 +27,12 @@ export class ModelTurn {
   #aborter = null;
   #done = false;
 
-  /** `options()` gives the settings; `onBusy(bool)` hears when the model begins and ends. */
-  constructor({ api, session, player, options, onBusy }) {
-    Object.assign(this, { api, session, player, options, onBusy });
+  /** Hears when the model begins and ends. */
+  onBusy = () => {};
+
+  /** `options()` gives the settings. */
+  constructor({ api, session, player, options }) {
+    Object.assign(this, { api, session, player, options });
   }
 
   get busy() {
@@ -71,7 +74,7 @@ export class ModelTurn {
     } finally {
       if (this.#aborter === aborter) {
         this.#aborter = null;
-        this.onBusy(false);
+        this.onBusy();
       }
     }
     return results;
@@ -125,7 +128,7 @@ export class ModelTurn {
     this.#done = false;
     this.#aborter = new AbortController();
     settle();
-    this.onBusy(true);
+    this.onBusy();
     say("The model is at work …");
     return this.#aborter;
   }
@@ -175,7 +178,7 @@ export class ModelTurn {
     } finally {
       if (this.#aborter === aborter) {
         this.#aborter = null;
-        this.onBusy(false);
+        this.onBusy();
       }
     }
   }

@@ -41,12 +41,13 @@ export class Session {
     return this.sentences[this.at].gestures;
   }
 
+  /** `listener(what, {typed})` hears what was done, or null, and whether it was a letter of the source. */
   onChange(listener) {
     this.#listeners.push(listener);
   }
 
-  #changed(what) {
-    for (const listener of this.#listeners) listener(what);
+  #changed(what, more) {
+    for (const listener of this.#listeners) listener(what, more);
   }
 
   /** Note what is there before it becomes something else; `then` is where one is afterwards. */
@@ -77,7 +78,7 @@ export class Session {
     const last = this.#past.at(-1);
     if (!last?.typed || last.at !== this.at || this.canRedo) this.#step("changed the source", this.at, { typed: true });
     this.#patch({ source });
-    this.#changed(null);
+    this.#changed(null, { typed: true });
   }
 
   /** Take a result of the model in. */

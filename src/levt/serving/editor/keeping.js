@@ -1,0 +1,31 @@
+// The work is kept for a reload of the tab, at once or when no key has been pressed for a moment.
+
+import { complain } from "./notices.js";
+import { remember } from "./remember.js";
+import { settings } from "./settings.js";
+import { whole } from "./whole_text.js";
+import { api, sentences, session } from "./work.js";
+
+/** Milliseconds after a keystroke in which what takes time with long texts waits. */
+const PAUSE = 250;
+
+let safe = true;
+let storing = null;
+
+/** Keep the work when no key has been pressed for a moment, and do `more` then; a tab that is left keeps it before. */
+export function storeSoon(more = () => {}) {
+  clearTimeout(storing);
+  storing = setTimeout(() => (more(), store()), PAUSE);
+}
+
+/** Keep the work; the first time that it cannot be kept, say so. */
+export function store() {
+  clearTimeout(storing);
+  storing = null;
+  const before = safe;
+  const rest = JSON.stringify({ model: api.model, at: session.at, whole: whole.hidden ? null : whole.value, settings: settings() });
+  safe = remember(`{"sentences":${sentences.keptJson},${rest.slice(1)}`);
+  if (before && !safe) complain({ message: "The browser cannot keep so long a text: what you do from now on would not survive a reload.", hint: "Save it before you close or reload this tab." });
+}
+
+export const setUpKeeping = () => addEventListener("pagehide", () => storing !== null && store());

@@ -1,0 +1,55 @@
+// Many sentences, each translated by itself: which they are, and the list that is made of them.
+
+import { sentencesOf } from "./cutting.js";
+import { byId, plural } from "./dom.js";
+import { draft } from "./gestures.js";
+import { say } from "./notices.js";
+import { turn } from "./stage.js";
+import { blank } from "./state.js";
+import { banned } from "./steering.js";
+import { written } from "./whole_text.js";
+import { api, hasDraft, sentences, session } from "./work.js";
+
+const source = byId("source");
+
+/** The sentences of the source, where it can become a list of them: nothing that is there may be lost. */
+export const apart = () =>
+  hasDraft() || session.now.terms.length || sentences.many || api.model?.by_pieces ? [] : sentencesOf(session.now.source);
+
+/** The sentences of the list, or of the source that is to become one. */
+function listed() {
+  if (sentences.many) return session.sentences;
+  const { now, gestures } = session;
+  return sentencesOf(now.source).map(({ text, space }) => ({ ...blank(text, { bans: now.bans }), gestures, space }));
+}
+
+/** Where something is still to be translated; what has terms may be begun by itself. */
+export const untranslated = (list) => [...list.keys()].filter((i) => !hasDraft(list[i].now) && !list[i].now.terms.length && list[i].now.source.trim());
+
+/** Every sentence by itself. */
+export async function oneByOne() {
+  if (turn.busy || !(await written())) return;
+  await banned();
+  const before = listed();
+  const todo = untranslated(before);
+  // The list takes the place of the source: what was written there meanwhile would be lost.
+  source.readOnly = true;
+  const results = await turn.translateAll(todo.map((i) => before[i]), oneByOne);
+  source.readOnly = false;
+  if (!results.length) return;
+  const list = [...listed()];
+  results.forEach((result, k) => (list[todo[k]] = turn.taken(list[todo[k]], result)));
+  session.exchange("translated the sentences one by one", list, sentences.many ? session.at : 0);
+  const all = results.length === todo.length;
+  say(all ? `${plural(todo.length, "sentence")} translated.` : `${results.length} of ${todo.length} sentences translated; the button below the source translates the others.`);
+  draft.focus(0);
+}
+
+/** Offer it, where there are several. */
+export function splitOffer() {
+  const several = sentences.many ? untranslated(session.sentences).length : apart().length;
+  return {
+    there: several >= (sentences.many ? 1 : 2),
+    text: `Translate ${plural(several, "sentence")} ${sentences.many ? "without a draft" : "one by one"}`,
+  };
+}

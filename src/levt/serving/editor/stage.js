@@ -1,0 +1,43 @@
+// What stands in the place of the draft while the model works and is looked at again: the player of its iterations,
+// and its turn. Knows no gesture.
+
+import { documentOf } from "./document.js";
+import { byId } from "./dom.js";
+import { FrameView } from "./frame_view.js";
+import { draft } from "./gestures.js";
+import { ModelTurn } from "./model_turn.js";
+import { say } from "./notices.js";
+import { Player } from "./player.js";
+import { options } from "./settings.js";
+import { api, session } from "./work.js";
+
+const frameView = new FrameView(byId("frame"));
+const whole = byId("whole");
+
+export const player = new Player({
+  onShow(frame, phase) {
+    if (frame) frameView.show(frame, phase);
+    byId("frame").hidden = !frame;
+    byId("draft").hidden = Boolean(frame) || !whole.hidden;
+    byId("empty").hidden = Boolean(frame) || !whole.hidden || session.now.doc.tokens.length > 0;
+  },
+  onTell: (moment) => say(`${moment}.`, { seen: false }),
+  onTake(i) {
+    const { tokens } = player.frames[i];
+    session.commit(`went back to ${player.describe(i).split(":")[0].toLowerCase()}`, { doc: documentOf(tokens) });
+    player.seek(player.frames.length);
+    draft.focus();
+  },
+});
+
+export const turn = new ModelTurn({ api, session, player, options });
+
+/** The iterations of the last turn of the model that is not undone. */
+export const story = () => session.turns[session.now.turn]?.frames ?? [];
+
+/** Look at an iteration from elsewhere; who moves the slider itself is told by it. */
+export function look(position) {
+  if (!player.frames.length) return false;
+  player.seek(position);
+  if (document.activeElement !== player.scrubber) say(`${player.describe()}.`, { seen: false });
+}
