@@ -4,32 +4,9 @@ from typing import Any
 
 import pytest
 
+from browser.in_between import fails_once, slowly, two_sentences, type_over
+
 pytestmark = pytest.mark.browser
-
-
-def slowly(editor: Any) -> None:
-    """Let the server take its time."""
-    editor.evaluate(
-        """() => { const ask = window.fetch;
-             window.fetch = async (...all) => (await new Promise((go) => setTimeout(go, 300)), ask(...all)); }"""
-    )
-
-
-def two_sentences(editor: Any) -> None:
-    editor.locator("#source").fill("A dog runs. A cat sleeps.")
-    editor.locator("#split").click()
-    editor.locator("#status", has_text="2 sentences translated.").wait_for()
-
-
-def type_over(editor: Any, word: str, text: str) -> None:
-    editor.word(word).focus()
-    editor.keyboard.type(text)
-
-
-def fails_once(server: Any) -> None:
-    from browser.scripted_server import problem
-
-    server.trouble.append(problem(503, "queue_full", "64 texts are waiting", "try again"))
 
 
 def test_a_word_that_is_typed_stays_in_its_sentence(editor: Any) -> None:

@@ -98,15 +98,21 @@ export class Api {
   }
 
   async #json(path, body, more) {
-    return (await this.#send(path, body, more)).json();
+    const response = await this.#send(path, body, more);
+    try {
+      return await response.json();
+    } catch (error) {
+      if (error.name === "AbortError") throw error;
+      throw new ApiError({ ...UNREACHABLE, message: "The answer of the server cannot be read." });
+    }
   }
 
   models() {
     return this.#json("v1/models");
   }
 
-  tokenize(text, inside = false) {
-    return this.#json("v1/tokenize", { text, inside });
+  tokenize(text, inside = false, model = this.model?.name) {
+    return this.#json("v1/tokenize", { model, text, inside });
   }
 
   alternatives(body, signal) {

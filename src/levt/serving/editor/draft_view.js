@@ -4,7 +4,8 @@
 import { element } from "./dom.js";
 import { wordsOf } from "./document.js";
 import { doubt, gapLabel, seen, wordLabel } from "./labels.js";
-import { closePopover } from "./popover.js";
+import { letGo } from "./pointer.js";
+import { closePopover, isAnchor, reanchor } from "./popover.js";
 
 /** So many letters without a space fit into a line of a small screen. */
 const LINE = 20;
@@ -19,8 +20,8 @@ function numbersInOne(items) {
 }
 
 export class DraftView {
-  /** Done when what is being pressed is let go. */
-  #pressed = null;
+  /** What is to be shown once nobody types any more. */
+  #waiting = null;
 
   /** `on` has: open(item, anchor), keep(word), cross(word, yes), ask(gap, count), type(place, text, {pasted}). */
   constructor(root, on) {
@@ -36,9 +37,6 @@ export class DraftView {
     root.addEventListener("keyup", (event) => {
       if (event.key === " " && event.target !== this.input) event.preventDefault();
     });
-    root.addEventListener("mousedown", () => {
-      this.#pressed = new Promise((resolve) => addEventListener("mouseup", () => setTimeout(resolve), { once: true }));
-    });
     root.addEventListener("paste", (event) => {
       const item = this.items.find(({ button }) => button === event.target);
       const text = event.clipboardData.getData("text/plain").trim();
@@ -52,11 +50,13 @@ export class DraftView {
     });
   }
 
-  /** Show a document; the focus stays at its place. */
+  /** Show a document, once nobody types into it; the focus and the menu stay with their word or gap. */
   render(doc, { fresh = new Set() } = {}) {
+    this.#waiting = this.input ? [doc, { fresh }] : null;
+    if (this.input) return;
     const focused = this.root.contains(document.activeElement);
+    const [here, open] = [this.items[this.at], this.items.find(({ button }) => isAnchor(button))];
     const words = wordsOf(doc);
-    this.input = null;
     this.items = [];
     const gap = (i) => {
       const at = i < words.length ? words[i].start : doc.tokens.length;
@@ -69,8 +69,28 @@ export class DraftView {
     gap(words.length);
     for (const item of this.items) item.button = this.#button(item);
     this.root.replaceChildren(...this.#lines());
-    this.#rove(Math.min(this.at, this.items.length - 1));
+    if (open) reanchor(this.items[this.#find(open)]?.button);
+    this.#rove(Math.min(this.#find(here) ?? this.at, this.items.length - 1));
     if (focused) this.items[this.at].button.focus();
+  }
+
+  /** The number of a word or a gap that was shown before; of a gap, it is the word before it that tells. */
+  #find(item) {
+    const found = (is) => {
+      const i = this.items.findIndex(is);
+      return i === -1 ? undefined : i;
+    };
+    if (item?.kind === "word") return found(({ kind, tokens }) => kind === "word" && tokens[0].id === item.tokens[0].id);
+    const gap = (side, end) => {
+      const id = item?.[side]?.tokens.at(end).id;
+      return id && found((other) => other.kind === "gap" && other[side]?.tokens.at(end).id === id);
+    };
+    return gap("before", -1) ?? gap("after", 0);
+  }
+
+  /** What somebody is typing: {item, text}, or null. */
+  get typing() {
+    return this.input && { item: this.input.item, text: this.input.value };
   }
 
   /** The buttons, so that lines break only behind a gap: not before a full stop, and no line begins with a gap. */
@@ -147,6 +167,7 @@ export class DraftView {
       const typed = input.value;
       input.replaceWith(button);
       if (back) this.focus(i);
+      if (this.#waiting) this.render(...this.#waiting);
       if (write && typed.trim() !== (item.text ?? "")) this.on.type(item, typed);
     };
     const fit = () => input.style.setProperty("--letters", Math.max(Array.from(input.value).length, 2));
@@ -160,8 +181,10 @@ export class DraftView {
       "aria-label": item.kind === "word" ? `Instead of ${item.text}` : this.items[i].button.getAttribute("aria-label"),
       oninput: fit,
       onblur: async ({ relatedTarget }) => {
+        // Who only looks into another window will type on.
+        if (document.activeElement === input) return;
         // A word that is pressed must not move away under the pointer; who goes elsewhere stays there.
-        if (this.root.contains(relatedTarget)) await this.#pressed;
+        if (this.root.contains(relatedTarget)) await letGo();
         finish(true, relatedTarget === null);
       },
       onkeydown: (event) => {
@@ -172,6 +195,7 @@ export class DraftView {
       },
     });
     fit();
+    input.item = item;
     button.replaceWith(input);
     this.input = input;
     input.focus();

@@ -6,7 +6,7 @@ import { DraftView } from "./draft_view.js";
 import { gapMenu, wordMenu } from "./menus.js";
 import { offers } from "./offers.js";
 import { writeSoon } from "./typed.js";
-import { placeNow, withText } from "./typing.js";
+import { placeNow } from "./typing.js";
 import { quoted, session } from "./work.js";
 
 const MOST_ASKED = 32;
@@ -27,9 +27,7 @@ export const draft = new DraftView(byId("draft"), {
     session.commit(what, { doc: ask(session.now.doc, itemNow(gap).start, count) });
   },
   type(place, text, { pasted = false } = {}) {
-    const first = pasted && session.now.doc.tokens.length === 0;
-    const label = first ? "gave a draft" : text.trim() ? `wrote ${quoted(text.trim())}` : `deleted ${quoted(place.text)}`;
-    writeSoon({ text: text.trim(), label, keep: !first, read: (doc) => withText(doc, placeNow(doc, place), text) });
+    writeSoon({ text, place, first: pasted && session.now.doc.tokens.length === 0 });
   },
   open(item, anchor) {
     const find = (placeholders, signal) => offers(itemNow(item), placeholders, signal);

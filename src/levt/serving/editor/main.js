@@ -1,16 +1,17 @@
 // The page: puts the parts together. Each gesture becomes one change of the session; each change, one render.
 
-import { run } from "./asking.js";
+import { run, setUpAsking } from "./asking.js";
 import { byId, isOff } from "./dom.js";
+import { isLost } from "./focus.js";
 import { draft } from "./gestures.js";
-import { setUpKeeping, store, storeSoon } from "./keeping.js";
+import { resume, setUpKeeping, store, storeSoon } from "./keeping.js";
 import { meet } from "./meeting.js";
 import { goTo, join, move } from "./moves.js";
 import { say, setUpNotices } from "./notices.js";
 import { oneByOne } from "./one_by_one.js";
 import { render, showSplit } from "./page.js";
 import { setApart } from "./pieces.js";
-import { closePopover } from "./popover.js";
+import { closePopover, isOpen } from "./popover.js";
 import { recall } from "./remember.js";
 import { set, setUpSettings } from "./settings.js";
 import { setUpShortcuts, shortcutTable } from "./shortcuts.js";
@@ -29,13 +30,14 @@ session.onChange((what, { typed = false } = {}) => {
   }
   render({ typed });
   if (what) say(what[0].toUpperCase() + what.slice(1) + ".", { seen: false });
-  sentences.show(goTo);
+  sentences.show((i) => goTo(() => i));
   if (typed) storeSoon(showSplit);
   else store();
 });
 turn.onBusy = () => render();
 onToggle(() => (render(), store()));
 whole.addEventListener("input", () => storeSoon(showSplit));
+setUpAsking(meet);
 setUpSource();
 setUpSettings(() => store());
 setUpKeeping();
@@ -45,6 +47,10 @@ const help = () => {
   closePopover();
   if (!byId("help").open) byId("help").showModal();
 };
+for (const dialog of document.querySelectorAll("dialog")) {
+  // What had the focus may have been drawn anew behind it.
+  dialog.addEventListener("close", () => isLost(dialog) && draft.focus());
+}
 
 const click = (id, act) => byId(id).addEventListener("click", (event) => isOff(byId(id)) || act(event));
 click("translate", () => run("translate"));
@@ -67,14 +73,14 @@ setUpShortcuts({
   translate: () => void run("translate"),
   goOn: () => void goOn(),
   step: () => void run("step"),
-  stop: () => (turn.busy ? turn.stop() : false),
+  stop: () => (turn.busy && !isOpen() ? turn.stop() : false),
   undo: () => void move("undo"),
   redo: () => void move("redo"),
   toDraft: () => (player.seek(player.frames.length), draft.focus()),
   toSource: () => byId("source").focus(),
   asText: () => void toggleWhole(),
-  sentenceBefore: () => void goTo(session.at - 1),
-  sentenceAfter: () => void goTo(session.at + 1),
+  sentenceBefore: () => void goTo(() => session.at - 1),
+  sentenceAfter: () => void goTo(() => session.at + 1),
   copy: () => void copy(),
   earlier: () => look(Math.max(player.position - 1, 0)),
   later: () => look(Math.min(player.position + 1, player.frames.length)),
@@ -95,6 +101,12 @@ if (remembered) {
 set(remembered?.settings ?? {});
 render();
 player.load([]);
+try {
+  resume(remembered ?? {});
+} catch {
+  // As above.
+  resume({});
+}
 if (typeof remembered?.whole === "string") {
   await toggleWhole();
   whole.value = remembered.whole;

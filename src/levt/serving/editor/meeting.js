@@ -6,6 +6,7 @@ import { store } from "./keeping.js";
 import { complain, say } from "./notices.js";
 import { render } from "./page.js";
 import { setApart } from "./pieces.js";
+import { keptTyping, resumeTyping, writeAll } from "./typed.js";
 import { runsOf, spell } from "./typing.js";
 import { api, sentences, session } from "./work.js";
 
@@ -26,27 +27,38 @@ function showLanguages(name) {
 /** Work with a model; what was written with another one is looked up anew in its vocabulary. */
 async function adopt(model) {
   const before = api.model;
-  const known = before && (before.name !== model.name || before.vocabulary !== model.vocabulary) ? sentences.kept : [];
-  const read = known.map(({ now }) => runsOf(now.doc));
+  if (before && (before.name !== model.name || before.vocabulary !== model.vocabulary)) await respell(model);
   api.model = model;
   setApart(model.by_pieces);
-  const tokenize = (text, inside) => api.tokenize(text, inside);
-  try {
-    for (const [i, { now }] of known.entries()) {
-      now.doc = await spell(read[i], tokenize);
-      now.bans = await Promise.all(now.bans.map(async ({ text }) => ({ text, tokens: (await tokenize(text)).tokens })));
-    }
-  } catch (error) {
-    api.model = before;
-    setApart(before.by_pieces);
-    throw error;
-  }
-  if (known.length) sentences.reopen(known, session.at);
-  else store();
+  store();
 }
 
+/** All sentences in the tokens of another model. */
+async function respell(model) {
+  const tokenize = (text, inside) => api.tokenize(text, inside, model.name);
+  // Somebody may go on meanwhile.
+  for (let was = null; was !== session.sentences; ) {
+    was = session.sentences;
+    const known = sentences.kept;
+    for (const { now } of known) {
+      now.doc = await spell(runsOf(now.doc), tokenize);
+      now.bans = await Promise.all(now.bans.map(async ({ text }) => ({ text, tokens: (await tokenize(text)).tokens })));
+    }
+    if (was !== session.sentences) continue;
+    const typing = keptTyping(null);
+    setApart(model.by_pieces);
+    sentences.reopen(known, session.at);
+    resumeTyping(typing);
+    return;
+  }
+}
+
+let meeting = null;
+
 /** Ask the server for its model, and adopt it. */
-export async function meet() {
+export const meet = () => (meeting ??= greet().finally(() => (meeting = null)));
+
+async function greet() {
   try {
     const { models, limits } = await api.models();
     await adopt(models[0]);
@@ -55,6 +67,7 @@ export async function meet() {
     showLanguages(models[0].name);
     byId("iterations").max = String(limits.iterations);
     if (models[0].by_pieces) say("This model takes texts in pieces between spaces.");
+    writeAll();
   } catch (error) {
     complain(error, meet);
   }

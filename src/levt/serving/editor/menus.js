@@ -32,6 +32,7 @@ function alternatives(title, find, take) {
       note.hidden = !note.textContent;
     } catch (error) {
       if (signal.aborted || mine !== asked) return;
+      list.replaceChildren();
       note.textContent = [error.message, error.hint].filter(Boolean).join(" ");
     }
     place();

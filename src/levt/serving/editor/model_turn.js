@@ -29,6 +29,8 @@ export class ModelTurn {
 
   /** Hears when the model begins and ends. */
   onBusy = () => {};
+  /** Asks once more, after an error. */
+  again = (action) => this[action]();
 
   /** `options()` gives the settings. */
   constructor({ api, session, player, options }) {
@@ -68,6 +70,7 @@ export class ModelTurn {
       const drop = sentences.map(({ now }) => now.bans.map((ban) => ban.text));
       await this.api.translateAll(texts, drop, this.options(), { signal, onSome });
     } catch (error) {
+      if (this.#aborter !== aborter) return results;
       const stopped = error.name === "AbortError" || signal.aborted;
       if (!results.length) say(stopped ? "Stopped; nothing was translated." : "That did not work.");
       if (!stopped) complain(error, again);
@@ -128,8 +131,8 @@ export class ModelTurn {
     this.#done = false;
     this.#aborter = new AbortController();
     settle();
-    this.onBusy();
     say("The model is at work …");
+    this.onBusy();
     return this.#aborter;
   }
 
@@ -166,13 +169,15 @@ export class ModelTurn {
       this.#take(action, source, result, story);
       return true;
     } catch (error) {
+      // Another turn has begun in the place of this one.
+      if (this.#aborter !== aborter) return false;
       this.player.load(this.session.turns[this.session.now.turn]?.frames ?? []);
       if (error.name === "AbortError" || aborter.signal.aborted) {
         say("Stopped; the draft is as it was.");
       } else {
         say("That did not work.");
         // The source or the draft may be another by then.
-        complain(error, () => (action === "re-sync" ? this.continue() : this[action]()));
+        complain(error, () => this.again(action === "re-sync" ? "continue" : action));
       }
       return false;
     } finally {

@@ -3,35 +3,31 @@
 import { followNot } from "./asking.js";
 import { draft } from "./gestures.js";
 import { say, settle } from "./notices.js";
+import { inOrder } from "./order.js";
 import { closePopover } from "./popover.js";
 import { turn } from "./stage.js";
 import { whole, written } from "./whole_text.js";
 import { sentences, session } from "./work.js";
 
-export async function goTo(i) {
-  if (turn.busy) return;
-  closePopover({ back: false });
-  followNot();
+/** `which()` gives the number of the sentence, once what was asked for before is done. */
+export const goTo = (which) => inMotion(async () => {
+  const i = which();
   if (!(await written()) || !sentences.go(i)) return;
   // What failed there is not to be tried again here.
   settle();
   say(`Sentence ${i + 1}.`);
-}
+});
 
-export async function join() {
-  if (turn.busy) return;
-  if (!(await written())) return;
+export const join = () => inMotion(async () => {
+  if (!(await written()) || !sentences.many) return;
   settle();
   sentences.join();
   draft.focus();
-}
+});
 
 /** Undo or redo. */
-export async function move(direction) {
-  if (turn.busy || !whole.hidden) return;
-  closePopover({ back: false });
-  followNot();
-  if (!(await written())) return;
+export const move = (direction) => inMotion(async () => {
+  if (!whole.hidden || !(await written())) return;
   const [at, count] = [session.at, session.sentences.length];
   const label = session[direction]();
   if (!label) return;
@@ -40,4 +36,14 @@ export async function move(direction) {
   // What failed there is not to be tried again here.
   if (where || other) settle();
   say(`${direction === "undo" ? "Undone" : "Done again"}${where}: ${label}.`);
+});
+
+/** Behind what was asked for before, and not while the model is at work. */
+function inMotion(act) {
+  followNot();
+  return inOrder(() => {
+    if (turn.busy) return;
+    closePopover({ back: false });
+    return act();
+  });
 }

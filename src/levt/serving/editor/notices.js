@@ -44,7 +44,10 @@ export function complain(error, again = null, { giveUp = null, more = "" } = {})
 export function settle() {
   const held = byId("notice").contains(document.activeElement);
   byId("notice").hidden = true;
-  if (held) (before?.isConnected ? before : byId("source")).focus();
+  if (!held) return;
+  before?.focus();
+  // It may be gone, or out of use.
+  if (document.activeElement !== before) byId("source").focus();
 }
 
 export function setUpNotices() {

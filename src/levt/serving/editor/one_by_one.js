@@ -2,15 +2,17 @@
 
 import { sentencesOf } from "./cutting.js";
 import { byId, plural } from "./dom.js";
+import { stay } from "./focus.js";
 import { draft } from "./gestures.js";
 import { say } from "./notices.js";
+import { inOrder } from "./order.js";
 import { turn } from "./stage.js";
 import { blank } from "./state.js";
-import { banned } from "./steering.js";
 import { written } from "./whole_text.js";
 import { api, hasDraft, sentences, session } from "./work.js";
 
-const source = byId("source");
+/** The list takes the place of these: what was written there meanwhile would be lost. */
+const fields = [byId("source"), byId("term")];
 
 /** The sentences of the source, where it can become a list of them: nothing that is there may be lost. */
 export const apart = () =>
@@ -27,22 +29,26 @@ function listed() {
 export const untranslated = (list) => [...list.keys()].filter((i) => !hasDraft(list[i].now) && !list[i].now.terms.length && list[i].now.source.trim());
 
 /** Every sentence by itself. */
-export async function oneByOne() {
-  if (turn.busy || !(await written())) return;
-  await banned();
+export const oneByOne = () =>
+  inOrder(async () => {
+    if (!turn.busy && (await written())) void makeList();
+  });
+
+export async function makeList() {
   const before = listed();
   const todo = untranslated(before);
-  // The list takes the place of the source: what was written there meanwhile would be lost.
-  source.readOnly = true;
-  const results = await turn.translateAll(todo.map((i) => before[i]), oneByOne);
-  source.readOnly = false;
+  for (const field of fields) field.readOnly = true;
+  const coming = turn.translateAll(todo.map((i) => before[i]), oneByOne);
+  const stays = stay();
+  const results = await coming;
+  for (const field of fields) field.readOnly = false;
   if (!results.length) return;
   const list = [...listed()];
   results.forEach((result, k) => (list[todo[k]] = turn.taken(list[todo[k]], result)));
   session.exchange("translated the sentences one by one", list, sentences.many ? session.at : 0);
   const all = results.length === todo.length;
   say(all ? `${plural(todo.length, "sentence")} translated.` : `${results.length} of ${todo.length} sentences translated; the button below the source translates the others.`);
-  draft.focus(0);
+  if (stays()) draft.focus(0);
 }
 
 /** Offer it, where there are several. */

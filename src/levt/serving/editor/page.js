@@ -1,6 +1,7 @@
 // The page, drawn from the session and the model's turn; each change, one render.
 
 import { byId, switchOff } from "./dom.js";
+import { hide } from "./focus.js";
 import { draft } from "./gestures.js";
 import { splitOffer } from "./one_by_one.js";
 import { showSource } from "./source_field.js";
@@ -12,20 +13,12 @@ import { hasDraft, session } from "./work.js";
 /** Sentences of a longer source are not counted at every letter. */
 const LONG = 2000;
 
-/** Hide or show an element; where it had the focus, `heir` gives what gets it. */
-function hide(one, hidden, heir) {
-  const held = hidden && one.contains(document.activeElement);
-  one.hidden = hidden;
-  if (held) heir().focus();
-}
-
 /** `typed`: what changed is a letter of the source. */
 export function render({ typed = false } = {}) {
   const { now } = session;
   const { busy } = turn;
   showSource();
-  // While a person types into the draft, nothing else may redraw it.
-  if (!draft.input) draft.render(now.doc, { fresh: fresh() });
+  draft.render(now.doc, { fresh: fresh() });
   showSteering(now);
   const stale = hasDraft() && now.source !== now.synced;
   byId("source-note").textContent = stale ? "The source has changed since the draft." : "";
@@ -35,13 +28,21 @@ export function render({ typed = false } = {}) {
   const still = busy || !whole.hidden;
   switchOff(byId("undo"), still || !session.canUndo);
   switchOff(byId("redo"), still || !session.canRedo);
-  byId("draft").inert = busy;
+  rest(busy);
   for (const id of ["translate", "step", "as-text", "take"]) switchOff(byId(id), busy);
   switchOff(byId("continue"), busy || (!hasDraft() && whole.hidden));
   if (!typed || now.source.length < LONG) showSplit();
   hide(byId("stop"), !busy, () => byId(hasDraft() ? "continue" : "translate"));
   byId("draft").setAttribute("aria-busy", String(busy));
   if (!busy && player.isNow) player.onShow(null);
+}
+
+/** While the model is at work, nobody is in the draft: who was there waits where it is told how far it is. */
+function rest(busy) {
+  const [root, status] = [byId("draft"), byId("status")];
+  if (busy && root.contains(document.activeElement)) status.focus({ preventScroll: true });
+  root.inert = busy;
+  if (!busy && document.activeElement === status) draft.focus();
 }
 
 /** The tokens that are new since the model's last turn. */

@@ -2,6 +2,7 @@
 // the scrubber is “now”, where the person edits. Knows frames only as things with counts of edits.
 
 import { byId, calm } from "./dom.js";
+import { hide } from "./focus.js";
 
 const PAUSE = { delete: 420, insert: 380, fill: 620 };
 const CONFIRMED = 250;
@@ -17,10 +18,11 @@ export class Player {
 
   /**
    * `onShow(frame, phase)` shows a frame, `onShow(null)` the present; `onTell(moment)` reads aloud what is played
-   * again; `onTake(i)` goes on from frame i.
+   * again; `onTake(i)` goes on from frame i; `heir()` gives what gets the focus where there is nothing to be played.
    */
-  constructor({ onShow, onTell, onTake }) {
-    Object.assign(this, { onShow, onTell });
+  constructor({ onShow, onTell, onTake, heir }) {
+    Object.assign(this, { onShow, onTell, heir });
+    this.resting = false;
     this.live = null;
     this.ended = true;
     this.frames = [];
@@ -49,17 +51,23 @@ export class Player {
 
   #update(phase = "all") {
     const there = this.frames.length > 0;
-    byId("player").hidden = !there;
+    hide(byId("player"), !there || this.resting, this.heir);
     this.scrubber.max = this.frames.length;
     this.scrubber.value = this.position;
     this.scrubber.setAttribute("aria-valuetext", this.describe());
     byId("moment").textContent = there ? this.describe() : "";
-    byId("take").hidden = this.isNow || this.playing;
+    hide(byId("take"), this.isNow || this.playing, () => this.scrubber);
     byId("legend").hidden = this.isNow;
     byId("sure").hidden = !this.isNow;
     byId("play").textContent = this.playing ? "Pause" : "Play";
     byId("play").classList.toggle("playing", this.playing);
     this.onShow(this.isNow ? null : this.frames[this.position], phase);
+  }
+
+  /** Put the controls away, or back. */
+  rest(yes) {
+    this.resting = yes;
+    this.#update();
   }
 
   #stop() {

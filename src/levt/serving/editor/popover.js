@@ -2,6 +2,7 @@
 // Knows nothing of what is in it.
 
 import { byId, element } from "./dom.js";
+import { isLost } from "./focus.js";
 
 const root = byId("popover");
 let anchor = null;
@@ -34,8 +35,11 @@ export function place() {
   const box = anchor.getBoundingClientRect();
   const room = { below: innerHeight - box.bottom - 14, above: box.top - 14 };
   root.style.setProperty("--room", `${innerHeight}px`);
+  // With the room for what is still to come: it must not move away when that does.
+  root.classList.add("above");
   const { offsetWidth: width, offsetHeight: height } = root;
   const below = height <= room.below || room.below >= room.above;
+  root.classList.toggle("above", !below);
   const left = Math.max(8, Math.min(box.left, innerWidth - width - 8));
   const top = below ? box.bottom + 6 : Math.max(8, box.top - Math.min(height, room.above) - 6);
   root.style.setProperty("--left", `${left}px`);
@@ -43,8 +47,19 @@ export function place() {
   root.style.setProperty("--room", `${Math.max(below ? room.below : room.above, 160)}px`);
 }
 
+export const isOpen = () => root.matches(":popover-open");
+
+export const isAnchor = (one) => one === anchor && isOpen();
+
+/** What it belongs to was drawn anew; it stays where it is, for it may be pressed right now. */
+export function reanchor(to) {
+  anchor.classList.remove("open");
+  anchor = to ?? anchor;
+  anchor.classList.add("open");
+}
+
 export function closePopover({ back = true } = {}) {
-  if (!root.matches(":popover-open")) return;
+  if (!isOpen()) return;
   const was = anchor;
   root.hidePopover();
   if (back && was?.isConnected) was.focus();
@@ -58,7 +73,9 @@ function end() {
 
 root.addEventListener("toggle", () => {
   // The event comes late: by then it may be open again, for something else.
-  if (!root.matches(":popover-open")) end();
+  if (isOpen()) return;
+  if (isLost(root) && anchor?.isConnected) anchor.focus();
+  end();
 });
 
 root.addEventListener("keydown", (event) => {

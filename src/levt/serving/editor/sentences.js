@@ -3,6 +3,7 @@
 
 import { inARow, textOf } from "./document.js";
 import { byId, element } from "./dom.js";
+import { hide } from "./focus.js";
 import { visible } from "./pieces.js";
 import { blank } from "./state.js";
 import { newToken } from "./trace.js";
@@ -82,7 +83,7 @@ export class Sentences {
 
   /** Show the list; `choose(i)` hears which one was pressed. */
   show(choose) {
-    byId("sentences").hidden = !this.many;
+    hide(byId("sentences"), !this.many, () => byId("source"));
     if (!this.many) return;
     const list = byId("sentence-list");
     const focused = list.contains(document.activeElement);

@@ -1,6 +1,7 @@
 // The shortcuts that hold everywhere, and the table of all of them for the help page.
 
 import { element } from "./dom.js";
+import { isCovered } from "./focus.js";
 
 /** What the help page lists: keys, and what they do. */
 export const TABLE = [
@@ -52,8 +53,9 @@ export function setUpShortcuts(does) {
       act ??= { PageUp: does.sentenceBefore, PageDown: does.sentenceAfter }[key];
       if (!inText(event.target)) act ??= { ArrowLeft: does.earlier, ArrowRight: does.later }[key];
     } else if (key === "?" && !inText(event.target) && !event.target.closest?.("#draft")) act = does.help;
-    if (!act || act(event) === false) return;
-    event.preventDefault();
+    // What lies over the page has keys of its own, and the browser is not to do behind it what the page does not.
+    if (isCovered() ? act === does.stop : !act || act(event) === false) return;
+    if (act) event.preventDefault();
   });
 }
 

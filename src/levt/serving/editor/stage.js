@@ -22,12 +22,13 @@ export const player = new Player({
     byId("empty").hidden = Boolean(frame) || !whole.hidden || session.now.doc.tokens.length > 0;
   },
   onTell: (moment) => say(`${moment}.`, { seen: false }),
-  onTake(i) {
+  onTake: (i) => {
     const { tokens } = player.frames[i];
     session.commit(`went back to ${player.describe(i).split(":")[0].toLowerCase()}`, { doc: documentOf(tokens) });
     player.seek(player.frames.length);
     draft.focus();
   },
+  heir: () => draft.items[draft.at]?.button,
 });
 
 export const turn = new ModelTurn({ api, session, player, options });
@@ -37,7 +38,7 @@ export const story = () => session.turns[session.now.turn]?.frames ?? [];
 
 /** Look at an iteration from elsewhere; who moves the slider itself is told by it. */
 export function look(position) {
-  if (!player.frames.length) return false;
+  if (!player.frames.length || !whole.hidden) return false;
   player.seek(position);
   if (document.activeElement !== player.scrubber) say(`${player.describe()}.`, { seen: false });
 }

@@ -2,41 +2,33 @@
 
 import { chips } from "./chips.js";
 import { textOf } from "./document.js";
-import { complain } from "./notices.js";
 import { stands } from "./pieces.js";
-import { api, quoted, session } from "./work.js";
+import { writeSoon } from "./typed.js";
+import { quoted, session } from "./work.js";
 
-let banning = null;
-
-/** Done when what was banned last is known in tokens. */
-export const banned = () => banning;
-
-async function banText(text) {
-  try {
-    const { tokens } = await api.tokenize(text);
-    session.commit(`banned ${quoted(text)}`, { bans: [...session.now.bans.filter((ban) => ban.text !== text), { text, tokens }] });
-  } catch (error) {
-    complain(error, () => banText(text));
-  }
-}
-
-const showTerms = chips({
+const terms = chips({
   list: "terms",
   field: "term",
   button: "term-add",
   onAdd: (text) => session.commit(`demanded ${quoted(text)}`, { terms: [...session.now.terms.filter((term) => term !== text), text] }),
   onRemove: (i) => session.commit(`no longer demanded ${quoted(session.now.terms[i])}`, { terms: session.now.terms.filter((_, k) => k !== i) }),
 });
-const showBans = chips({
+const bans = chips({
   list: "bans",
   field: "ban",
   button: "ban-add",
-  onAdd: (text) => (banning = banText(text)),
+  onAdd: (text) => writeSoon({ ban: text }),
   onRemove: (i) => session.commit(`allowed ${quoted(session.now.bans[i].text)}`, { bans: session.now.bans.filter((_, k) => k !== i) }),
 });
 
-export function showSteering({ terms, bans, doc }) {
+export function showSteering({ terms: wanted, bans: never, doc }) {
   const text = textOf(doc);
-  showTerms(terms, (term) => text !== "" && !stands(term, text));
-  showBans(bans.map((ban) => ban.text));
+  terms.show(wanted, (term) => text !== "" && !stands(term, text));
+  bans.show(never.map((ban) => ban.text));
+}
+
+/** Add what was typed into the fields and not added. */
+export function addTyped() {
+  terms.add();
+  bans.add();
 }

@@ -2,12 +2,13 @@
 
 import { element } from "./dom.js";
 import { say } from "./notices.js";
+import { inOrder } from "./order.js";
 import { closePopover, openPopover } from "./popover.js";
 import { download, sessionHtml, sessionJson } from "./share.js";
 import { written } from "./whole_text.js";
 import { api, sentences } from "./work.js";
 
-export async function copy() {
+export const copy = () => inOrder(async () => {
   if (!(await written())) return;
   const text = sentences.text();
   try {
@@ -16,9 +17,9 @@ export async function copy() {
   } catch {
     say("The browser did not allow copying: choose “Edit as text” and copy from there.");
   }
-}
+});
 
-export async function save({ currentTarget: button }) {
+export const save = ({ currentTarget: button }) => inOrder(async () => {
   if (!(await written())) return;
   const pick = (text, note, act) =>
     element("button", { type: "button", className: "pick", onclick: () => (closePopover(), act()) }, element("strong", {}, text), element("span", { className: "faint" }, note));
@@ -34,4 +35,4 @@ export async function save({ currentTarget: button }) {
       pick("Text", "Only the draft", () => download("levt-draft.txt", "text/plain", `${sentences.text()}\n`)),
     ),
   );
-}
+});

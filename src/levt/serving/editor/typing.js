@@ -70,12 +70,28 @@ export async function spell(runs, tokenize) {
 export function placeNow(doc, place) {
   const at = (token) => doc.tokens.findIndex(({ id }) => id === token?.id);
   if (place.kind === "gap") {
-    const after = at(place.after?.tokens[0]);
-    const start = after === -1 ? at(place.before?.tokens.at(-1)) + 1 : after;
+    const [after, before] = [at(place.after?.tokens[0]), at(place.before?.tokens.at(-1))];
+    const gone = place.before ? Math.min(place.start, doc.tokens.length) : 0;
+    const start = after !== -1 ? after : before !== -1 ? before + 1 : gone;
     return { start, end: start };
   }
   const start = at(place.tokens[0]);
-  return start === -1 ? place : { start, end: start + place.tokens.length };
+  if (start !== -1) return { start, end: start + place.tokens.length };
+  // What stands there instead is meant, whole.
+  const { start: from, end } = wordsOf(doc).find((word) => word.end > place.start) ?? { start: doc.tokens.length, end: doc.tokens.length };
+  return { start: from, end };
+}
+
+/** The number of the word at a token, or of that behind a gap. */
+export const wordAt = (doc, start) => wordsOf(doc).filter((word) => word.end <= start).length;
+
+/** The word of a number, or the gap before it, as a place. */
+export function placeAt(doc, kind, at) {
+  const words = wordsOf(doc);
+  if (kind === "word" && words[at]) return { kind, ...words[at] };
+  const [before, after] = [words[at - 1], words[at]];
+  const start = after?.start ?? doc.tokens.length;
+  return { kind: "gap", start, end: start, before, after };
 }
 
 /** The text of a document with something else in one place: instead of a word, or in a gap. */

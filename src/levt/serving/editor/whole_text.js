@@ -2,9 +2,13 @@
 
 import { textOf } from "./document.js";
 import { byId } from "./dom.js";
+import { stay } from "./focus.js";
 import { draft } from "./gestures.js";
+import { complain } from "./notices.js";
+import { inOrder } from "./order.js";
 import { player, turn } from "./stage.js";
-import { write, writeAll } from "./typed.js";
+import { addTyped } from "./steering.js";
+import { rewrite, writeAll } from "./typed.js";
 import { session } from "./work.js";
 
 export const whole = byId("whole");
@@ -13,30 +17,47 @@ let toggled = () => {};
 /** `listener` hears when the field has been opened or closed. */
 export const onToggle = (listener) => (toggled = listener);
 
-/** What is typed into the draft is written down before anything else is done with it; gives whether it could be. */
+/** What is typed is written down before anything else is done; gives whether it could be. */
 export async function written() {
   draft.input?.blur();
-  if (!whole.hidden) await toggleWhole();
+  addTyped();
+  if (!whole.hidden) await close();
   return whole.hidden && writeAll();
 }
 
-export async function toggleWhole() {
-  if (turn.busy) return;
-  const open = whole.hidden;
-  if (open) {
-    if (!(await written())) return;
-    player.seek(player.frames.length);
-    whole.value = textOf(session.now.doc);
-  } else {
-    // A first draft is there to be improved; a correction of one is there to stay.
-    const first = session.now.doc.tokens.length === 0;
-    const label = first ? "gave a draft" : "edited the draft as text";
-    if (!(await write({ read: () => whole.value, label, keep: !first, again: toggleWhole }))) return;
+export const toggleWhole = () => inOrder(() => (turn.busy ? null : whole.hidden ? open() : close()));
+
+async function open() {
+  const stays = stay();
+  if (!(await written())) return;
+  player.seek(player.frames.length);
+  whole.value = textOf(session.now.doc);
+  show(true);
+  if (stays()) whole.focus();
+}
+
+async function close() {
+  // A first draft is there to be improved; a correction of one is there to stay.
+  const first = session.now.doc.tokens.length === 0;
+  const label = first ? "gave a draft" : "edited the draft as text";
+  try {
+    // Somebody may type on while the server looks the text up.
+    for (let text = null; text !== whole.value; ) {
+      text = whole.value;
+      await rewrite({ read: () => text, label, keep: !first });
+    }
+  } catch (error) {
+    return complain(error, toggleWhole);
   }
-  whole.hidden = !open;
-  byId("as-text").setAttribute("aria-pressed", String(open));
-  byId("as-text").textContent = open ? "Done" : "Edit as text";
+  const here = [whole, byId("as-text"), document.body].includes(document.activeElement);
+  show(false);
+  if (here) draft.focus();
+}
+
+function show(there) {
+  whole.hidden = !there;
+  byId("as-text").setAttribute("aria-pressed", String(there));
+  byId("as-text").textContent = there ? "Done" : "Edit as text";
+  player.rest(there);
   toggled();
-  if (open) whole.focus();
-  else draft.focus();
 }

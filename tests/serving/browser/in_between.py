@@ -1,0 +1,28 @@
+"""What tests of the time between a gesture and the answer of the server have in common."""
+
+from typing import Any
+
+
+def slowly(editor: Any) -> None:
+    """Let the server take its time."""
+    editor.evaluate(
+        """() => { const ask = window.fetch;
+             window.fetch = async (...all) => (await new Promise((go) => setTimeout(go, 300)), ask(...all)); }"""
+    )
+
+
+def two_sentences(editor: Any) -> None:
+    editor.locator("#source").fill("A dog runs. A cat sleeps.")
+    editor.locator("#split").click()
+    editor.locator("#status", has_text="2 sentences translated.").wait_for()
+
+
+def type_over(editor: Any, word: str, text: str) -> None:
+    editor.word(word).focus()
+    editor.keyboard.type(text)
+
+
+def fails_once(server: Any) -> None:
+    from browser.scripted_server import problem
+
+    server.trouble.append(problem(503, "queue_full", "64 texts are waiting", "try again"))
