@@ -157,3 +157,25 @@ def test_nothing_is_done_behind_the_help(editor: Any, server: Any) -> None:
     assert len(server.asked) == asked
     editor.press("Escape", "Control+z")
     editor.locator("#empty").wait_for()
+
+
+def test_whoever_looks_at_iterations_comes_back_to_their_word(editor: Any) -> None:
+    editor.translate("A dog runs.")
+    editor.word("Hund").focus()
+    editor.press("Alt+ArrowLeft", "Alt+ArrowLeft")
+    assert editor.focused == "frame"
+    editor.press("Alt+ArrowRight", "Alt+ArrowRight")
+    assert editor.focused == "Hund"
+
+
+def test_the_focus_stays_in_the_list_where_another_sentence_gets_its_draft(editor: Any) -> None:
+    two_sentences(editor)
+    editor.press("Alt+t")
+    editor.locator("#whole").fill("")
+    editor.press("Alt+t")
+    editor.locator("#empty").wait_for()
+    slowly(editor)
+    editor.locator("#translate").click()
+    editor.locator("#sentence-list button").nth(1).focus()
+    editor.rests()
+    assert editor.focused == "Sentence 2: A cat sleeps."

@@ -217,3 +217,67 @@ def test_alternatives_that_fail_do_not_leave_others_to_be_taken(editor: Any, ser
     editor.locator("#popover").get_by_role("button", name="2 pieces").click()
     editor.locator("#popover [role=status]", has_text="64 texts are waiting").wait_for()
     assert editor.locator(".alternative").count() == 0
+
+
+def test_an_error_that_is_mended_is_no_longer_shown(editor: Any, server: Any) -> None:
+    editor.translate("A dog runs.")
+    fails_once(server)
+    type_over(editor, "Hund", "Dackel")
+    editor.press("Enter")
+    editor.locator("#notice", has_text="Not written yet: “Dackel”").wait_for()
+    type_over(editor, "läuft", "rennt")
+    editor.press("Enter")
+    editor.word("rennt").wait_for()
+    assert editor.text == "Ein Dackel rennt."
+    editor.locator("#notice").wait_for(state="hidden")
+    editor.press("Alt+t")
+    editor.locator("#whole").fill("Ein Wolf rennt.")
+    fails_once(server)
+    editor.press("Alt+t")
+    editor.locator("#notice").wait_for()
+    editor.press("Alt+t")
+    editor.word("Wolf").wait_for()
+    editor.locator("#notice").wait_for(state="hidden")
+
+
+def test_going_back_waits_for_what_was_typed(editor: Any) -> None:
+    editor.translate("A dog runs.")
+    slowly(editor)
+    type_over(editor, "Hund", "Dackel")
+    editor.press("Enter", "Alt+ArrowLeft", "Alt+ArrowLeft", "Alt+ArrowLeft")
+    editor.locator("#take").click()
+    editor.locator("#live", has_text="Went back to iteration 1 of 3").wait_for(state="attached")
+    assert editor.text == "Ein Hund geht."
+    editor.wait_for_timeout(500)
+    assert editor.text == "Ein Hund geht."
+    editor.press("Control+z")
+    editor.word("Dackel").wait_for()
+
+
+def test_a_draft_of_ones_own_is_not_called_that_of_another_source(editor: Any) -> None:
+    editor.give("A dog runs.", "Ein Hund geht.")
+    assert editor.locator("#source-note").text_content() == ""
+
+
+def test_a_number_that_is_too_large_is_shown_as_what_is_taken(editor: Any, server: Any) -> None:
+    editor.locator("details summary").click()
+    editor.locator("#iterations").fill("999")
+    editor.translate("A dog runs.")
+    assert editor.locator("#iterations").input_value() == "50"
+    assert server.last("/v1/translate")["options"]["max_iterations"] == 50
+
+
+def test_a_text_that_is_edited_while_something_waits_survives_a_reload(editor: Any) -> None:
+    editor.translate("A dog runs.")
+    editor.press("Alt+t")
+    editor.locator("#whole").fill("Ein Dackel läuft.")
+    editor.route("**/v1/tokenize", lambda route: route.abort())
+    editor.locator("#ban").fill("Wolf")
+    editor.press("Enter")
+    editor.locator("#notice").wait_for()
+    editor.reload()
+    editor.locator("#notice").wait_for()
+    assert editor.locator("#whole").input_value() == "Ein Dackel läuft."
+    editor.reload()
+    editor.locator("#notice").wait_for()
+    assert editor.locator("#whole").input_value() == "Ein Dackel läuft."

@@ -6,7 +6,7 @@ import { isLost } from "./focus.js";
 import { draft } from "./gestures.js";
 import { resume, setUpKeeping, store, storeSoon } from "./keeping.js";
 import { meet } from "./meeting.js";
-import { goTo, join, move } from "./moves.js";
+import { goBackTo, goTo, join, move } from "./moves.js";
 import { say, setUpNotices } from "./notices.js";
 import { oneByOne } from "./one_by_one.js";
 import { render, showSplit } from "./page.js";
@@ -19,7 +19,7 @@ import { setUpSource } from "./source_field.js";
 import { look, player, story, turn } from "./stage.js";
 import { blank } from "./state.js";
 import { copy, save } from "./take_away.js";
-import { onToggle, toggleWhole, whole } from "./whole_text.js";
+import { onToggle, reopen, toggleWhole, whole } from "./whole_text.js";
 import { api, sentences, session } from "./work.js";
 
 session.onChange((what, { typed = false } = {}) => {
@@ -34,6 +34,7 @@ session.onChange((what, { typed = false } = {}) => {
   if (typed) storeSoon(showSplit);
   else store();
 });
+player.onTake = goBackTo;
 turn.onBusy = () => render();
 onToggle(() => (render(), store()));
 whole.addEventListener("input", () => storeSoon(showSplit));
@@ -107,9 +108,5 @@ try {
   // As above.
   resume({});
 }
-if (typeof remembered?.whole === "string") {
-  await toggleWhole();
-  whole.value = remembered.whole;
-  store();
-}
+if (typeof remembered?.whole === "string") reopen(remembered.whole);
 meet();

@@ -3,7 +3,7 @@
 import { byId, element } from "./dom.js";
 import { draft } from "./gestures.js";
 import { store } from "./keeping.js";
-import { complain, say } from "./notices.js";
+import { complain, say, settled } from "./notices.js";
 import { render } from "./page.js";
 import { setApart } from "./pieces.js";
 import { keptTyping, resumeTyping, writeAll } from "./typed.js";
@@ -67,6 +67,7 @@ async function greet() {
     showLanguages(models[0].name);
     byId("iterations").max = String(limits.iterations);
     if (models[0].by_pieces) say("This model takes texts in pieces between spaces.");
+    settled(meet);
     writeAll();
   } catch (error) {
     complain(error, meet);

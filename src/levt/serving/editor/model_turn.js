@@ -70,7 +70,7 @@ export class ModelTurn {
       const drop = sentences.map(({ now }) => now.bans.map((ban) => ban.text));
       await this.api.translateAll(texts, drop, this.options(), { signal, onSome });
     } catch (error) {
-      if (this.#aborter !== aborter) return results;
+      if (this.#aborter !== aborter) return [];
       const stopped = error.name === "AbortError" || signal.aborted;
       if (!results.length) say(stopped ? "Stopped; nothing was translated." : "That did not work.");
       if (!stopped) complain(error, again);

@@ -1,11 +1,12 @@
 // To another sentence, and back and forth between what was done.
 
 import { followNot } from "./asking.js";
+import { documentOf } from "./document.js";
 import { draft } from "./gestures.js";
 import { say, settle } from "./notices.js";
 import { inOrder } from "./order.js";
 import { closePopover } from "./popover.js";
-import { turn } from "./stage.js";
+import { player, turn } from "./stage.js";
 import { whole, written } from "./whole_text.js";
 import { sentences, session } from "./work.js";
 
@@ -37,6 +38,17 @@ export const move = (direction) => inMotion(async () => {
   if (where || other) settle();
   say(`${direction === "undo" ? "Undone" : "Done again"}${where}: ${label}.`);
 });
+
+/** Go on from an iteration. */
+export function goBackTo(i) {
+  const [{ tokens }, where] = [player.frames[i], player.describe(i).split(":")[0].toLowerCase()];
+  return inMotion(async () => {
+    if (!(await written())) return;
+    session.commit(`went back to ${where}`, { doc: documentOf(tokens) });
+    player.seek(player.frames.length);
+    draft.focus();
+  });
+}
 
 /** Behind what was asked for before, and not while the model is at work. */
 function inMotion(act) {

@@ -50,6 +50,9 @@ export function settle() {
   if (document.activeElement !== before) byId("source").focus();
 }
 
+/** What could be tried again has been done: hide the error that offered it. */
+export const settled = (again) => retry === again && !byId("notice").hidden && settle();
+
 export function setUpNotices() {
   byId("notice").addEventListener("focusin", ({ relatedTarget }) => {
     if (!byId("notice").contains(relatedTarget)) before = relatedTarget;

@@ -20,9 +20,10 @@ export function render({ typed = false } = {}) {
   showSource();
   draft.render(now.doc, { fresh: fresh() });
   showSteering(now);
-  const stale = hasDraft() && now.source !== now.synced;
+  // A draft of one's own may never have been one of any source.
+  const stale = now.synced !== "" && hasDraft() && now.source !== now.synced;
   byId("source-note").textContent = stale ? "The source has changed since the draft." : "";
-  byId("continue").textContent = stale && now.synced ? "Re-sync" : "Continue";
+  byId("continue").textContent = stale ? "Re-sync" : "Continue";
   byId("continue").classList.toggle("primary", hasDraft());
   byId("translate").classList.toggle("primary", !hasDraft());
   const still = busy || !whole.hidden;

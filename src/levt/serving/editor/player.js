@@ -13,14 +13,16 @@ const PATIENCE = 4;
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 export class Player {
+  /** Goes on from a frame. */
+  onTake = () => {};
   #run = 0;
   #arrived = null;
 
   /**
    * `onShow(frame, phase)` shows a frame, `onShow(null)` the present; `onTell(moment)` reads aloud what is played
-   * again; `onTake(i)` goes on from frame i; `heir()` gives what gets the focus where there is nothing to be played.
+   * again; `heir()` gives what gets the focus where there is nothing to be played.
    */
-  constructor({ onShow, onTell, onTake, heir }) {
+  constructor({ onShow, onTell, heir }) {
     Object.assign(this, { onShow, onTell, heir });
     this.resting = false;
     this.live = null;
@@ -30,7 +32,7 @@ export class Player {
     this.scrubber = byId("scrubber");
     this.scrubber.addEventListener("input", () => this.seek(Number(this.scrubber.value)));
     byId("play").addEventListener("click", () => (this.playing ? this.seek(this.position) : this.play()));
-    byId("take").addEventListener("click", () => onTake(this.position));
+    byId("take").addEventListener("click", () => this.onTake(this.position));
   }
 
   get playing() {

@@ -96,7 +96,7 @@ export class Sentences {
     if (anew) list.replaceChildren(...this.#shown.map((one) => one.item));
     else this.#shown.forEach((one, i) => one === before[i] || before[i].item.replaceWith(one.item));
     const { item: here } = this.#shown[this.session.at];
-    if (focused) here.firstChild.focus();
+    if (focused && !list.contains(document.activeElement)) here.firstChild.focus();
     if (!anew && before[this.session.at].current) return;
     const { offsetLeft: left, offsetWidth: width } = here;
     list.scrollLeft = Math.max(left - list.offsetLeft - (list.clientWidth - width) / 2, 0);

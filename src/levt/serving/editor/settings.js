@@ -32,5 +32,7 @@ export function set({ follow = true, ...values }) {
 /** Listen to the dials; `onSet` hears when something is set. */
 export function setUpSettings(onSet) {
   for (const id of ["dial", "length"]) byId(id).addEventListener("input", showDials);
+  // What is shown is what is meant.
+  byId("iterations").addEventListener("change", () => (byId("iterations").value = options().max_iterations));
   for (const id of ["follow", ...SETTINGS]) byId(id).addEventListener("change", onSet);
 }

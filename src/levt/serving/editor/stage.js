@@ -1,8 +1,8 @@
 // What stands in the place of the draft while the model works and is looked at again: the player of its iterations,
 // and its turn. Knows no gesture.
 
-import { documentOf } from "./document.js";
 import { byId } from "./dom.js";
+import { hide } from "./focus.js";
 import { FrameView } from "./frame_view.js";
 import { draft } from "./gestures.js";
 import { ModelTurn } from "./model_turn.js";
@@ -14,21 +14,20 @@ import { api, session } from "./work.js";
 const frameView = new FrameView(byId("frame"));
 const whole = byId("whole");
 
+const heir = () => draft.items[draft.at]?.button;
+
 export const player = new Player({
   onShow(frame, phase) {
-    if (frame) frameView.show(frame, phase);
-    byId("frame").hidden = !frame;
-    byId("draft").hidden = Boolean(frame) || !whole.hidden;
+    if (frame) {
+      frameView.show(frame, phase);
+      byId("frame").hidden = false;
+    }
+    hide(byId("draft"), Boolean(frame) || !whole.hidden, () => byId("frame"));
+    if (!frame) hide(byId("frame"), true, heir);
     byId("empty").hidden = Boolean(frame) || !whole.hidden || session.now.doc.tokens.length > 0;
   },
   onTell: (moment) => say(`${moment}.`, { seen: false }),
-  onTake: (i) => {
-    const { tokens } = player.frames[i];
-    session.commit(`went back to ${player.describe(i).split(":")[0].toLowerCase()}`, { doc: documentOf(tokens) });
-    player.seek(player.frames.length);
-    draft.focus();
-  },
-  heir: () => draft.items[draft.at]?.button,
+  heir,
 });
 
 export const turn = new ModelTurn({ api, session, player, options });

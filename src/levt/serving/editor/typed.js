@@ -1,7 +1,7 @@
 // What was typed, on its way to become tokens: one after the other, nothing is forgotten where the server does not
 // answer, and a reload keeps it. Knows the session and the server; no fields.
 
-import { complain } from "./notices.js";
+import { complain, settled } from "./notices.js";
 import { placeAt, placeNow, retype, withText, wordAt } from "./typing.js";
 import { api, quoted, session } from "./work.js";
 
@@ -61,6 +61,7 @@ export function writeAll() {
       waiting = waiting.filter((other) => other !== one);
       hear();
     }
+    settled(writeAll);
     return true;
   })();
   return writing;

@@ -4,7 +4,7 @@ import { textOf } from "./document.js";
 import { byId } from "./dom.js";
 import { stay } from "./focus.js";
 import { draft } from "./gestures.js";
-import { complain } from "./notices.js";
+import { complain, settled } from "./notices.js";
 import { inOrder } from "./order.js";
 import { player, turn } from "./stage.js";
 import { addTyped } from "./steering.js";
@@ -36,6 +36,13 @@ async function open() {
   if (stays()) whole.focus();
 }
 
+/** Put back a text that was being edited. */
+export function reopen(text) {
+  whole.value = text;
+  show(true);
+  whole.focus();
+}
+
 async function close() {
   // A first draft is there to be improved; a correction of one is there to stay.
   const first = session.now.doc.tokens.length === 0;
@@ -49,6 +56,7 @@ async function close() {
   } catch (error) {
     return complain(error, toggleWhole);
   }
+  settled(toggleWhole);
   const here = [whole, byId("as-text"), document.body].includes(document.activeElement);
   show(false);
   if (here) draft.focus();
