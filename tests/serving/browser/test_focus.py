@@ -179,3 +179,23 @@ def test_the_focus_stays_in_the_list_where_another_sentence_gets_its_draft(edito
     editor.locator("#sentence-list button").nth(1).focus()
     editor.rests()
     assert editor.focused == "Sentence 2: A cat sleeps."
+
+
+def test_a_turn_that_begins_while_an_iteration_is_looked_at(editor: Any) -> None:
+    editor.translate("A dog runs.")
+    editor.word("Hund").focus()
+    editor.press("Alt+ArrowLeft", "Alt+Enter")
+    editor.locator("#status", has_text="1 iteration").wait_for()
+    assert editor.focused == "Hund"
+
+
+@pytest.mark.parametrize("key", ["Alt+w", "Alt+s", "Alt+t", "Alt+ArrowLeft"])
+def test_a_menu_is_not_left_open_behind(editor: Any, key: str) -> None:
+    """What it offers would be done to a draft that is not there."""
+    editor.translate("A dog runs.")
+    editor.word("Hund").click()
+    editor.locator(".alternative").first.wait_for()
+    editor.press(key)
+    editor.locator("#popover").wait_for(state="hidden")
+    where = {"Alt+w": "Hund", "Alt+s": "source", "Alt+t": "Draft as text", "Alt+ArrowLeft": "frame"}
+    assert editor.focused == where[key]

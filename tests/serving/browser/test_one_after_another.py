@@ -281,3 +281,16 @@ def test_a_text_that_is_edited_while_something_waits_survives_a_reload(editor: A
     editor.reload()
     editor.locator("#notice").wait_for()
     assert editor.locator("#whole").input_value() == "Ein Dackel läuft."
+
+
+def test_what_is_typed_while_one_waits_for_another_sentence_stays_in_the_first(editor: Any) -> None:
+    two_sentences(editor)
+    slowly(editor)
+    type_over(editor, "Hund", "Dackel")
+    editor.press("Enter", "Alt+PageDown")
+    type_over(editor, "läuft", "rennt")
+    editor.word("Katze").wait_for()
+    assert editor.text == "Ein Katze schläft."
+    editor.press("Alt+PageUp")
+    editor.word("rennt").wait_for()
+    assert editor.text == "Ein Dackel rennt."

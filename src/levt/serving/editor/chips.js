@@ -3,7 +3,7 @@
 import { byId, element } from "./dom.js";
 import { letGo } from "./pointer.js";
 
-/** `onAdd(text)` and `onRemove(index)` hear what the person does. Gives `show`, and `add` for what stands in the field. */
+/** `onAdd(text)` and `onRemove(index)` hear what the person does. Gives `show`, and `add` and `isTyped` for what stands in the field. */
 export function chips({ list, field, button, onAdd, onRemove }) {
   const input = byId(field);
   let shown = "";
@@ -44,5 +44,5 @@ export function chips({ list, field, button, onAdd, onRemove }) {
     );
     if (at !== -1) (byId(list).querySelectorAll("button")[Math.min(at, texts.length - 1)] ?? input).focus();
   };
-  return { show, add };
+  return { show, add, isTyped: () => input.value.trim() !== "" };
 }

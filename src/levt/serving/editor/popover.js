@@ -62,7 +62,7 @@ export function closePopover({ back = true } = {}) {
   if (!isOpen()) return;
   const was = anchor;
   root.hidePopover();
-  if (back && was?.isConnected) was.focus();
+  if ((back || isLost(root)) && was?.isConnected) was.focus();
 }
 
 function end() {
@@ -76,6 +76,13 @@ root.addEventListener("toggle", () => {
   if (isOpen()) return;
   if (isLost(root) && anchor?.isConnected) anchor.focus();
   end();
+});
+
+// Who goes elsewhere by a shortcut has done with it.
+root.addEventListener("focusout", ({ relatedTarget }) => {
+  if (!relatedTarget || root.contains(relatedTarget) || !isOpen()) return;
+  closePopover({ back: false });
+  relatedTarget.focus();
 });
 
 root.addEventListener("keydown", (event) => {

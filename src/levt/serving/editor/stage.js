@@ -8,13 +8,15 @@ import { draft } from "./gestures.js";
 import { ModelTurn } from "./model_turn.js";
 import { say } from "./notices.js";
 import { Player } from "./player.js";
+import { closePopover } from "./popover.js";
 import { options } from "./settings.js";
 import { api, session } from "./work.js";
 
 const frameView = new FrameView(byId("frame"));
 const whole = byId("whole");
 
-const heir = () => draft.items[draft.at]?.button;
+/** While the model is at work, nobody is in the draft. */
+const heir = () => (byId("draft").inert ? byId("status") : draft.items[draft.at]?.button);
 
 export const player = new Player({
   onShow(frame, phase) {
@@ -38,6 +40,7 @@ export const story = () => session.turns[session.now.turn]?.frames ?? [];
 /** Look at an iteration from elsewhere; who moves the slider itself is told by it. */
 export function look(position) {
   if (!player.frames.length || !whole.hidden) return false;
+  closePopover();
   player.seek(position);
   if (document.activeElement !== player.scrubber) say(`${player.describe()}.`, { seen: false });
 }

@@ -27,6 +27,9 @@ export function showSteering({ terms: wanted, bans: never, doc }) {
   bans.show(never.map((ban) => ban.text));
 }
 
+/** Whether something was typed into the fields and not added. */
+export const isTyped = () => terms.isTyped() || bans.isTyped();
+
 /** Add what was typed into the fields and not added. */
 export function addTyped() {
   terms.add();

@@ -6,8 +6,9 @@ import { stay } from "./focus.js";
 import { draft } from "./gestures.js";
 import { complain, settled } from "./notices.js";
 import { inOrder } from "./order.js";
+import { closePopover } from "./popover.js";
 import { player, turn } from "./stage.js";
-import { addTyped } from "./steering.js";
+import { addTyped, isTyped } from "./steering.js";
 import { rewrite, writeAll } from "./typed.js";
 import { session } from "./work.js";
 
@@ -19,15 +20,20 @@ export const onToggle = (listener) => (toggled = listener);
 
 /** What is typed is written down before anything else is done; gives whether it could be. */
 export async function written() {
-  draft.input?.blur();
-  addTyped();
-  if (!whole.hidden) await close();
-  return whole.hidden && writeAll();
+  do {
+    draft.input?.blur();
+    addTyped();
+    if (!whole.hidden) await close();
+    if (!whole.hidden || !(await writeAll())) return false;
+    // Somebody may have begun to type again meanwhile.
+  } while (draft.input || isTyped());
+  return true;
 }
 
 export const toggleWhole = () => inOrder(() => (turn.busy ? null : whole.hidden ? open() : close()));
 
 async function open() {
+  closePopover();
   const stays = stay();
   if (!(await written())) return;
   player.seek(player.frames.length);
