@@ -166,3 +166,26 @@ def test_the_choices_do_not_move_when_the_alternatives_come(editor: Any, width: 
     before = cross.bounding_box()
     editor.locator(".alternative").first.wait_for()
     assert cross.bounding_box() == before
+
+
+def test_a_page_that_is_opened_again_and_again_while_the_server_is_away(editor: Any) -> None:
+    editor.translate("A dog runs.")
+    editor.locator("details summary").click()
+    editor.locator("#dial").fill("0.5")
+    editor.route("**/v1/**", lambda route: route.abort())
+    type_over(editor, "Hund", "Dackel")
+    editor.press("Enter")
+    editor.locator("#notice").wait_for()
+    for _ in range(3):
+        editor.reload()
+        editor.locator("#notice").wait_for()
+    editor.unroute("**/v1/**")
+    editor.locator("#notice-retry").click()
+    editor.word("Dackel").wait_for()
+    assert editor.locator("#dial").input_value() == "0.5"
+
+
+def test_sentences_of_a_long_source_are_counted_whatever_is_typed_next(editor: Any) -> None:
+    editor.locator("#source").fill("A dog runs over the deep snow. " * 100)
+    editor.locator("#ban").press_sequentially("W")
+    editor.locator("#split", has_text="Translate 100 sentences").wait_for()

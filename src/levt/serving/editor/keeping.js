@@ -16,12 +16,13 @@ const PAUSE = 250;
 const FIELDS = ["term", "ban"];
 
 let safe = true;
+let pause = () => {};
 let storing = null;
 
-/** Keep the work when no key has been pressed for a moment, and do `more` then; a tab that is left keeps it before. */
-export function storeSoon(more = () => {}) {
+/** Keep the work when no key has been pressed for a moment; a tab that is left keeps it before. */
+export function storeSoon() {
   clearTimeout(storing);
-  storing = setTimeout(() => (more(), store()), PAUSE);
+  storing = setTimeout(() => (pause(), store()), PAUSE);
 }
 
 /** Keep the work; the first time that it cannot be kept, say so. */
@@ -41,10 +42,12 @@ export function resume({ typing, fields }) {
   FIELDS.forEach((id, i) => (byId(id).value = fields?.[i] ?? ""));
 }
 
-export function setUpKeeping() {
+/** `onPause` does what else waits until no key is pressed. */
+export function setUpKeeping(onPause) {
+  pause = onPause;
   const now = () => storing !== null && store();
   addEventListener("pagehide", now);
   document.addEventListener("visibilitychange", () => document.hidden && now());
-  for (const id of ["draft", ...FIELDS]) byId(id).addEventListener("input", () => storeSoon());
-  onWaiting(() => storeSoon());
+  for (const id of ["draft", ...FIELDS]) byId(id).addEventListener("input", storeSoon);
+  onWaiting(storeSoon);
 }

@@ -31,17 +31,17 @@ session.onChange((what, { typed = false } = {}) => {
   render({ typed });
   if (what) say(what[0].toUpperCase() + what.slice(1) + ".", { seen: false });
   sentences.show((i) => goTo(() => i));
-  if (typed) storeSoon(showSplit);
+  if (typed) storeSoon();
   else store();
 });
 player.onTake = goBackTo;
 turn.onBusy = () => render();
 onToggle(() => (render(), store()));
-whole.addEventListener("input", () => storeSoon(showSplit));
+whole.addEventListener("input", storeSoon);
 setUpAsking(meet);
 setUpSource();
 setUpSettings(() => store());
-setUpKeeping();
+setUpKeeping(showSplit);
 
 const goOn = () => run();
 const help = () => {
@@ -109,4 +109,6 @@ try {
   resume({});
 }
 if (typeof remembered?.whole === "string") reopen(remembered.whole);
+// All of it, should the page be opened once more before the server answers.
+if (remembered) store();
 meet();
