@@ -189,3 +189,15 @@ def test_sentences_of_a_long_source_are_counted_whatever_is_typed_next(editor: A
     editor.locator("#source").fill("A dog runs over the deep snow. " * 100)
     editor.locator("#ban").press_sequentially("W")
     editor.locator("#split", has_text="Translate 100 sentences").wait_for()
+
+
+def test_a_key_while_another_word_is_held_down(editor: Any) -> None:
+    """What was typed is written, though its field has lost the focus and still waits for the pointer."""
+    editor.translate("A dog runs.")
+    type_over(editor, "Hund", "Dackel")
+    editor.word("läuft").hover()
+    editor.mouse.down()
+    editor.press("Alt+c")
+    editor.locator("#status", has_text="Copied").wait_for()
+    editor.mouse.up()
+    assert editor.evaluate("navigator.clipboard.readText()") == "Ein Dackel läuft."

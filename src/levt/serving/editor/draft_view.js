@@ -20,6 +20,8 @@ function numbersInOne(items) {
 }
 
 export class DraftView {
+  /** Ends the typing. */
+  #finish = () => {};
   /** What is to be shown once nobody types any more. */
   #waiting = null;
 
@@ -152,6 +154,11 @@ export class DraftView {
     this.items[this.at]?.button.focus();
   }
 
+  /** Take what is being typed as it is, wherever the focus is. */
+  endTyping() {
+    if (this.input) this.#finish(true, document.activeElement === this.input);
+  }
+
   /** Let the person type in place of a word or in a gap. */
   edit(item, text) {
     if (this.input) return;
@@ -195,6 +202,7 @@ export class DraftView {
       },
     });
     fit();
+    this.#finish = finish;
     input.item = item;
     button.replaceWith(input);
     this.input = input;

@@ -21,7 +21,7 @@ export const onToggle = (listener) => (toggled = listener);
 /** What is typed is written down before anything else is done; gives whether it could be. */
 export async function written() {
   do {
-    draft.input?.blur();
+    draft.endTyping();
     addTyped();
     if (!whole.hidden) await close();
     if (!whole.hidden || !(await writeAll())) return false;
