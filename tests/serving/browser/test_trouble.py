@@ -185,3 +185,82 @@ def test_what_went_wrong_is_seen_beside_a_long_text(editor: Any, server: Any) ->
     editor.locator("#translate").click()
     editor.locator("#notice").wait_for()
     assert 0 <= editor.locator("#notice").bounding_box()["y"] < 100
+
+
+def test_a_sentence_that_is_refused_keeps_no_other_back(editor: Any, server: Any) -> None:
+    from browser.scripted_server import problem
+
+    refusal = problem(413, "too_many_tokens", "a text has 600 tokens", "send it paragraph by paragraph")
+    editor.route(
+        "**/v1/translate",
+        lambda route: (
+            route.fulfill(status=413, body=refusal.body, content_type="application/json")
+            if "Tausend" in (route.request.post_data or "")
+            else route.fallback()
+        ),
+    )
+    editor.locator("#source").fill(
+        "A dog runs. Tausend cats and more of them than anybody can count. A cat sleeps."
+    )
+    editor.locator("#split").click()
+    editor.locator("#status", has_text="2 of 3 sentences translated").wait_for()
+    named = "Not translated: “Tausend cats and more of them than anybo…”."
+    editor.locator("#notice", has_text=f"a text has 600 tokens {named}").wait_for()
+    assert editor.locator("#notice-retry").is_hidden()
+    buttons = editor.locator("#sentence-list button")
+    drafts = []
+    for i in range(buttons.count()):
+        buttons.nth(i).click()
+        drafts.append(editor.text)
+    assert drafts == ["Ein Hund läuft.", "", "Ein Katze schläft."]
+    # It can be translated where it is shorter.
+    buttons.nth(1).click()
+    editor.locator("#source").fill("Two dogs run.")
+    editor.locator("#split", has_text="Translate 1 sentence without a draft").click()
+    editor.locator(".word", has_text="Hunde").wait_for()
+    assert editor.locator("#notice").is_hidden()
+
+
+def test_all_sentences_refused_leave_the_source_as_it_is(editor: Any, server: Any) -> None:
+    from browser.scripted_server import problem
+
+    server.trouble += [problem(413, "too_many_tokens", "a text has 600 tokens") for _ in range(3)]
+    editor.locator("#source").fill("A dog runs. A cat sleeps.")
+    editor.locator("#split").click()
+    editor.locator("#notice", has_text="“A dog runs.”, “A cat sleeps.”").wait_for()
+    assert editor.locator("#status", has_text="0 of 2 sentences translated").is_visible()
+    assert editor.locator("#sentence-list button").count() == 0
+    assert editor.locator("#source").input_value() == "A dog runs. A cat sleeps."
+
+
+def impatient(editor: Any) -> None:
+    """Forty times as fast as else a server is given up."""
+    editor.add_init_script(
+        "const { timeout } = AbortSignal; AbortSignal.timeout = (ms) => timeout.call(AbortSignal, ms / 40);"
+    )
+    editor.reload()
+
+
+def test_a_server_that_never_answers_is_not_waited_for_for_ever(editor: Any) -> None:
+    editor.translate("A dog runs.")
+    impatient(editor)
+    editor.locator("#model:not(:empty)").wait_for()
+    editor.route("**/v1/tokenize", lambda route: None)
+    editor.word("Hund").focus()
+    editor.keyboard.type("Dackel")
+    editor.press("Enter")
+    editor.locator("#notice", has_text="The server does not answer. Not written yet: “Dackel”.").wait_for()
+    editor.unroute("**/v1/tokenize")
+    editor.locator("#notice-retry").click()
+    editor.locator(".word", has_text="Dackel").wait_for()
+
+
+def test_who_looks_for_a_token_has_all_the_time_there_is(editor: Any, server: Any) -> None:
+    server.token = "open sesame"
+    impatient(editor)
+    editor.locator("#token-dialog[open]").wait_for()
+    editor.wait_for_timeout(700)
+    editor.locator("#token").fill("open sesame")
+    editor.press("Enter")
+    editor.locator("#model", has_text="scripted").wait_for()
+    assert editor.locator("#notice").is_hidden()

@@ -16,6 +16,12 @@ const UNREACHABLE = {
 /** So many texts go together: enough to be quick, few enough to be answered before the server loses patience. */
 const TOGETHER = 16;
 
+/** What is wrong with one text, and not with others that were sent together with it. */
+const OF_A_TEXT = ["too_many_bytes", "too_many_tokens", "unusable_text"];
+
+/** Milliseconds for an answer that needs no model: behind it other gestures wait. */
+const PATIENCE = 20_000;
+
 /** Server-sent events from chunks of text. */
 export async function* parseEvents(chunks) {
   let buffer = "";
@@ -66,7 +72,7 @@ export class Api {
     this.limits = null;
   }
 
-  async #send(path, body, { signal, accept = "application/json" } = {}) {
+  async #send(path, body, { signal, accept = "application/json", patience = null } = {}) {
     const headers = { Accept: accept };
     const { token } = this;
     if (body) headers["Content-Type"] = "application/json";
@@ -78,7 +84,8 @@ export class Api {
         headers,
         // Tokens are those of one model: another one would read something else in them.
         body: body ? JSON.stringify({ model: this.model?.name, ...body }) : undefined,
-        signal,
+        // Whoever looks for a token has all the time there is: only the server's is measured.
+        signal: patience ? AbortSignal.timeout(patience) : signal,
         credentials: "omit",
       });
     } catch (error) {
@@ -90,7 +97,7 @@ export class Api {
       const other = this.token === token ? await this.askToken(token !== null) : this.token;
       if (other) {
         this.token = other;
-        return this.#send(path, body, { signal, accept });
+        return this.#send(path, body, { signal, accept, patience });
       }
     }
     if (!response.ok) throw await errorOf(response);
@@ -108,11 +115,11 @@ export class Api {
   }
 
   models() {
-    return this.#json("v1/models");
+    return this.#json("v1/models", undefined, { patience: PATIENCE });
   }
 
   tokenize(text, inside = false, model = this.model?.name) {
-    return this.#json("v1/tokenize", { model, text, inside });
+    return this.#json("v1/tokenize", { model, text, inside }, { patience: PATIENCE });
   }
 
   alternatives(body, signal) {
@@ -124,13 +131,23 @@ export class Api {
     return (await this.#json("v1/translate", body, { signal })).results.map(({ pieces }) => pieces);
   }
 
-  /** Many texts, each with what it must not have, some at a time; `onSome` hears results, with traces, as they come. */
+  /**
+   * Many texts, each with what it must not have, some at a time; `onSome` hears results, with traces, as they come. One
+   * that the server refuses keeps none of the others back: its result is the error.
+   */
   async translateAll(texts, drop, options, { signal, onSome }) {
+    const ask = async (from, to) => {
+      const body = { texts: texts.slice(from, to), drop: drop.slice(from, to), options, trace: true };
+      try {
+        onSome((await this.#json("v1/translate", body, { signal })).results);
+      } catch (error) {
+        if (!OF_A_TEXT.includes(error.type)) throw error;
+        if (to - from === 1) return onSome([error]);
+        for (let i = from; i < to; i++) await ask(i, i + 1);
+      }
+    };
     const most = Math.min(this.limits?.texts ?? TOGETHER, TOGETHER);
-    for (let i = 0; i < texts.length; i += most) {
-      const body = { texts: texts.slice(i, i + most), drop: drop.slice(i, i + most), options, trace: true };
-      onSome((await this.#json("v1/translate", body, { signal })).results);
-    }
+    for (let i = 0; i < texts.length; i += most) await ask(i, Math.min(i + most, texts.length));
   }
 
   async step(body, signal) {

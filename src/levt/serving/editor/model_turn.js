@@ -23,6 +23,9 @@ const frameOf = (tokens, marked = tokens.map((token) => ({ mark: "keep", p: null
   inserted: marked.filter(({ mark }) => mark === "insert").length,
 });
 
+/** Those of many results that are none of a refusal. */
+export const translated = (results) => results.filter((result) => !(result instanceof Error));
+
 export class ModelTurn {
   #aborter = null;
   #done = false;
@@ -55,7 +58,7 @@ export class ModelTurn {
 
   /**
    * Translate sentences without showing how; gives the results that were there when it ended, was stopped or failed,
-   * and `again` is what can be tried then.
+   * and `again` is what can be tried then. The result of a sentence that the server refuses is the error.
    */
   async translateAll(sentences, again) {
     const aborter = this.#begin();
@@ -63,7 +66,7 @@ export class ModelTurn {
     const results = [];
     const onSome = (some) => {
       results.push(...some);
-      say(`${results.length} of ${plural(sentences.length, "sentence")} translated …`);
+      say(`${translated(results).length} of ${plural(sentences.length, "sentence")} translated …`);
     };
     try {
       const texts = sentences.map(({ now }) => now.source);

@@ -4,15 +4,21 @@ import { sentencesOf } from "./cutting.js";
 import { byId, plural } from "./dom.js";
 import { stay } from "./focus.js";
 import { draft } from "./gestures.js";
-import { say } from "./notices.js";
+import { translated } from "./model_turn.js";
+import { complain, say } from "./notices.js";
 import { inOrder } from "./order.js";
 import { turn } from "./stage.js";
 import { blank } from "./state.js";
 import { written } from "./whole_text.js";
-import { api, hasDraft, sentences, session } from "./work.js";
+import { api, hasDraft, quoted, sentences, session } from "./work.js";
+
+const MOST_SHOWN = 40;
 
 /** The list takes the place of these: what was written there meanwhile would be lost. */
 const fields = [byId("source"), byId("term")];
+
+/** Enough of a text to know it by. */
+const beginning = (text) => (text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN).trimEnd()}…` : text);
 
 /** The sentences of the source, where it can become a list of them: nothing that is there may be lost. */
 export const apart = () =>
@@ -44,11 +50,19 @@ export async function makeList() {
   for (const field of fields) field.readOnly = false;
   if (!results.length) return;
   const list = [...listed()];
-  results.forEach((result, k) => (list[todo[k]] = turn.taken(list[todo[k]], result)));
-  session.exchange("translated the sentences one by one", list, sentences.many ? session.at : 0);
-  const all = results.length === todo.length;
-  say(all ? `${plural(todo.length, "sentence")} translated.` : `${results.length} of ${todo.length} sentences translated; the button below the source translates the others.`);
-  if (stays()) draft.focus(0);
+  const refused = [];
+  results.forEach((result, k) => {
+    if (result instanceof Error) refused.push({ error: result, text: list[todo[k]].now.source });
+    else list[todo[k]] = turn.taken(list[todo[k]], result);
+  });
+  const done = translated(results).length;
+  if (done) session.exchange("translated the sentences one by one", list, sentences.many ? session.at : 0);
+  say(done === todo.length ? `${plural(done, "sentence")} translated.` : `${done} of ${todo.length} sentences translated; the button below the source translates the others.`);
+  // Where it failed or was stopped, there is something to try again, and they come up then.
+  if (refused.length && results.length === todo.length) {
+    complain(refused[0].error, null, { more: `Not translated: ${refused.map(({ text }) => quoted(beginning(text))).join(", ")}.` });
+  }
+  if (done && stays()) draft.focus(0);
 }
 
 /** Offer it, where there are several. */
