@@ -31,7 +31,7 @@ def test_an_error_within_alternatives_and_typing(editor: Any, server: Any) -> No
     editor.translate("A dog runs.")
     server.trouble.append(problem(422, "unusable_text", "this cannot be used", "use something else"))
     editor.word("Hund").click()
-    note = editor.locator("#popover [role=status]", has_text="this cannot be used use something else")
+    note = editor.locator("#popover [role=status]", has_text="This cannot be used. Use something else.")
     note.wait_for()
     editor.press("Escape")
     server.trouble.append(problem(500, "internal", "our fault", "the log has the details"))
@@ -205,7 +205,8 @@ def test_a_sentence_that_is_refused_keeps_no_other_back(editor: Any, server: Any
     editor.locator("#split").click()
     editor.locator("#status", has_text="2 of 3 sentences translated").wait_for()
     named = "Not translated: “Tausend cats and more of them than anybo…”."
-    editor.locator("#notice", has_text=f"a text has 600 tokens {named}").wait_for()
+    editor.locator("#notice", has_text=f"A text has 600 tokens. {named}").wait_for()
+    assert editor.locator("#notice-hint").text_content() == "Send it paragraph by paragraph."
     assert editor.locator("#notice-retry").is_hidden()
     buttons = editor.locator("#sentence-list button")
     drafts = []

@@ -1,6 +1,7 @@
 // What can be done with a word and with a gap, as parts of a popover. Knows no document.
 
 import { byId, element, percent } from "./dom.js";
+import { sentence } from "./notices.js";
 import { visible } from "./pieces.js";
 import { closePopover, openPopover, place } from "./popover.js";
 
@@ -33,7 +34,7 @@ function alternatives(title, find, take) {
     } catch (error) {
       if (signal.aborted || mine !== asked) return;
       list.replaceChildren();
-      note.textContent = [error.message, error.hint].filter(Boolean).join(" ");
+      note.textContent = [error.message, error.hint].filter(Boolean).map(sentence).join(" ");
     }
     place();
   };

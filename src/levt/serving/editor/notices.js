@@ -30,12 +30,15 @@ const KIND = {
   internal: "Something went wrong on the server.",
 };
 
+/** A message as a sentence: servers write them small, and without an end. A name in it is left as it is. */
+export const sentence = (text) => text.replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase()).replace(/[^.!?…”]$/, "$&.");
+
 /** Show an error kindly; `again` is what “Try again” does, `giveUp` what “Close” does besides, `more` what to say too. */
 export function complain(error, again = null, { giveUp = null, more = "" } = {}) {
   const message = error.message || String(error);
-  byId("notice-text").textContent = [KIND[error.type], message, more].filter(Boolean).join(" ");
-  byId("notice-hint").textContent =
-    error.hint ?? (error.retryAfter ? `Try again in ${error.retryAfter} s.` : "Your work is safe in this tab.");
+  byId("notice-text").textContent = [KIND[error.type], sentence(message), more].filter(Boolean).join(" ");
+  const way = error.retryAfter ? `Try again in ${error.retryAfter} s.` : "Your work is safe in this tab.";
+  byId("notice-hint").textContent = sentence(error.hint ?? way);
   byId("notice-retry").hidden = again === null;
   [retry, drop] = [again, giveUp];
   byId("notice").hidden = false;
