@@ -73,7 +73,7 @@ def server(served: tuple[str, Any]) -> Iterator[Any]:
     server = served[1]
     server.asked.clear()
     yield server
-    server.name, server.token, server.pause = "scripted", None, 0.0
+    server.name, server.token, server.pause, server.mood = "scripted", None, 0.0, None
     server.trouble.clear()
 
 

@@ -1,5 +1,7 @@
 """What tests of the time between a gesture and the answer of the server have in common."""
 
+import asyncio
+from threading import Event
 from typing import Any
 
 
@@ -9,6 +11,18 @@ def slowly(editor: Any) -> None:
         """() => { const ask = window.fetch;
              window.fetch = async (...all) => (await new Promise((go) => setTimeout(go, 300)), ask(...all)); }"""
     )
+
+
+def unanswered(server: Any) -> Event:
+    """Let the server look no text up until this is set."""
+    answered = Event()
+
+    async def wait(path: str) -> None:
+        while path == "/v1/tokenize" and not answered.is_set():
+            await asyncio.sleep(0.01)
+
+    server.mood = wait
+    return answered
 
 
 def two_sentences(editor: Any) -> None:

@@ -5,7 +5,7 @@ Every request is read by the real schema, so that what the editor sends is what 
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from importlib.resources import files
 from typing import Any
 
@@ -40,6 +40,8 @@ class ScriptedServer:
         """Answers to the next requests, instead of the right ones."""
         self.pause = 0.0
         """Seconds between the iterations of a stream."""
+        self.mood: Callable[[str], Awaitable[Response | None]] | None = None
+        """Takes its time with a path, and may give an answer instead of the right one."""
 
     def last(self, path: str) -> dict[str, Any]:
         return next(body for asked, body in reversed(self.asked) if asked == path)
@@ -81,6 +83,8 @@ def build(server: ScriptedServer) -> FastAPI:
                 server.asked.append((request.url.path, body))
             if server.trouble:
                 return server.trouble.pop(0)
+            if server.mood and (answer := await server.mood(request.url.path)):
+                return answer
         return await go_on(request)
 
     def answer(states: list[list[int]], locks: dict[int, bool], *, stream: bool) -> Any:
@@ -90,7 +94,9 @@ def build(server: ScriptedServer) -> FastAPI:
         return {"model": "scripted", "results": [result]}
 
     def locks(state: schema.State) -> dict[int, bool]:
-        return dict(zip(state.tokens, state.locked or [False] * len(state.tokens), strict=True))
+        return {
+            token: True for token, locked in zip(state.tokens, state.locked or [], strict=False) if locked
+        }
 
     @app.get("/v1/models")
     async def models() -> Any:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from browser.in_between import slowly, two_sentences, type_over
+from browser.in_between import slowly, two_sentences, type_over, unanswered
 
 pytestmark = pytest.mark.browser
 
@@ -201,3 +201,30 @@ def test_a_key_while_another_word_is_held_down(editor: Any) -> None:
     editor.locator("#status", has_text="Copied").wait_for()
     editor.mouse.up()
     assert editor.evaluate("navigator.clipboard.readText()") == "Ein Dackel läuft."
+
+
+def test_typing_twice_over_a_word_behind_one_that_becomes_longer(editor: Any, server: Any) -> None:
+    """The word that was pressed is meant, though others before it have more pieces by then."""
+    editor.translate("A dog runs over the snow.")
+    answered = unanswered(server)
+    for word, text in (("Hund", "Regenwurm"), ("läuft", "rennt"), ("läuft", "kriecht")):
+        type_over(editor, word, text)
+        editor.press("Enter")
+    answered.set()
+    editor.word("kriecht").wait_for()
+    assert editor.text == "Ein Regenwurm kriecht über der Schnee."
+
+
+def test_only_what_was_named_is_given_up(editor: Any) -> None:
+    """Another word was typed when what is named was on its way once more."""
+    editor.translate("A dog runs.")
+    editor.route("**/v1/tokenize", lambda route: route.abort())
+    type_over(editor, "Hund", "Dackel")
+    editor.press("Enter")
+    editor.locator("#notice", has_text="Not written yet: “Dackel”.").wait_for()
+    editor.unroute("**/v1/tokenize")
+    slowly(editor)
+    type_over(editor, "läuft", "rennt")
+    editor.press("Enter")
+    editor.locator("#notice-close").click()
+    editor.word("rennt").wait_for()

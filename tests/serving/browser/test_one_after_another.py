@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from browser.in_between import fails_once, slowly, two_sentences, type_over
+from browser.in_between import fails_once, slowly, two_sentences, type_over, unanswered
 
 pytestmark = pytest.mark.browser
 
@@ -294,3 +294,41 @@ def test_what_is_typed_while_one_waits_for_another_sentence_stays_in_the_first(e
     editor.press("Alt+PageUp")
     editor.word("rennt").wait_for()
     assert editor.text == "Ein Dackel rennt."
+
+
+def wait_with_a_menu(editor: Any, server: Any, key: str) -> None:
+    """Ask for something, and open a menu while a word is still looked up; then that is found."""
+    answered = unanswered(server)
+    type_over(editor, "Hund", "Dackel")
+    editor.press("Enter", key)
+    editor.word("läuft").focus()
+    editor.press("Enter")
+    editor.locator("#popover").wait_for()
+    answered.set()
+    editor.locator("#popover").wait_for(state="hidden")
+
+
+def test_a_menu_that_is_opened_while_one_waits_for_something_else_is_closed_by_it(
+    editor: Any, server: Any
+) -> None:
+    """What it belongs to is gone: a choice would be for a word of another sentence, or would be lost."""
+    two_sentences(editor)
+    wait_with_a_menu(editor, server, "Alt+PageDown")
+    editor.word("Katze").wait_for()
+    assert editor.evaluate("document.querySelector('#draft').contains(document.activeElement)")
+
+
+def test_a_menu_that_is_opened_before_the_model_begins_is_closed(editor: Any, server: Any) -> None:
+    editor.translate("A dog runs.")
+    server.pause = 0.2
+    wait_with_a_menu(editor, server, "Control+Enter")
+    editor.locator("#status:focus").wait_for()
+    editor.rests()
+    assert editor.text == "Ein Dackel läuft."
+
+
+def test_a_menu_that_is_opened_before_the_draft_is_a_text_is_closed(editor: Any, server: Any) -> None:
+    editor.translate("A dog runs.")
+    wait_with_a_menu(editor, server, "Alt+t")
+    editor.locator("#whole:focus").wait_for()
+    assert editor.locator("#whole").input_value() == "Ein Dackel läuft."

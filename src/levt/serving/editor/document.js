@@ -50,7 +50,8 @@ export const ask = (doc, at, count) => ({ ...doc, counts: doc.counts.map((old, i
 
 /** Put other tokens in a place. What the person puts there is kept, word by word, unless it is only a draft. */
 export function replace(doc, { start, end }, found, { keep = true } = {}) {
-  const fresh = found.tokens.map((token, i) => newToken(token, found.pieces[i], { locked: keep, mine: true }));
+  const instead = doc.tokens.slice(start, end).flatMap((token) => [token.id, ...token.instead]);
+  const fresh = found.tokens.map((token, i) => newToken(token, found.pieces[i], { locked: keep, mine: true, instead }));
   for (const word of keep ? cutWords(found.pieces) : []) {
     for (let i = word.start + 1; i < word.end; i += 1) fresh[i].glued = true;
   }

@@ -13,14 +13,21 @@ import { sentences, session } from "./work.js";
 /** `which()` gives the number of the sentence, once what was asked for before is done. */
 export const goTo = (which) => inMotion(async () => {
   const i = which();
-  if (!(await written()) || !sentences.go(i)) return;
+  if (!(await alone()) || !sentences.go(i)) return;
   // What failed there is not to be tried again here.
   settle();
   say(`Sentence ${i + 1}.`);
 });
 
+/** Write down what was typed; a menu that was opened meanwhile is closed: its word is left. Gives whether all is written. */
+async function alone() {
+  const done = await written();
+  if (done) closePopover({ back: false });
+  return done;
+}
+
 export const join = () => inMotion(async () => {
-  if (!(await written()) || !sentences.many) return;
+  if (!(await alone()) || !sentences.many) return;
   settle();
   sentences.join();
   draft.focus();
@@ -28,7 +35,7 @@ export const join = () => inMotion(async () => {
 
 /** Undo or redo. */
 export const move = (direction) => inMotion(async () => {
-  if (!whole.hidden || !(await written())) return;
+  if (!whole.hidden || !(await alone())) return;
   const [at, count] = [session.at, session.sentences.length];
   const label = session[direction]();
   if (!label) return;
@@ -43,7 +50,7 @@ export const move = (direction) => inMotion(async () => {
 export function goBackTo(i) {
   const [{ tokens }, where] = [player.frames[i], player.describe(i).split(":")[0].toLowerCase()];
   return inMotion(async () => {
-    if (!(await written())) return;
+    if (!(await alone())) return;
     session.commit(`went back to ${where}`, { doc: documentOf(tokens) });
     player.seek(player.frames.length);
     draft.focus();

@@ -4,6 +4,7 @@ import { byId, switchOff } from "./dom.js";
 import { hide } from "./focus.js";
 import { draft } from "./gestures.js";
 import { splitOffer } from "./one_by_one.js";
+import { closePopover, isAnchor } from "./popover.js";
 import { showSource } from "./source_field.js";
 import { player, story, turn } from "./stage.js";
 import { showSteering } from "./steering.js";
@@ -41,6 +42,8 @@ export function render({ typed = false } = {}) {
 /** While the model is at work, nobody is in the draft: who was there waits where it is told how far it is. */
 function rest(busy) {
   const [root, status] = [byId("draft"), byId("status")];
+  // Whoever is quick has opened a menu since the model was asked: what is chosen there would be lost.
+  if (busy && draft.items.some(({ button }) => isAnchor(button))) closePopover();
   if (busy && root.contains(document.activeElement)) status.focus({ preventScroll: true });
   root.inert = busy;
   if (!busy && document.activeElement === status) draft.focus();

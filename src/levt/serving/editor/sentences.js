@@ -10,7 +10,7 @@ import { newToken } from "./trace.js";
 
 /** Tokens with what is known of them and no more: there may be thousands, and a browser keeps only so much. */
 const slim = (tokens) =>
-  tokens.map(({ id: _, ...token }) => {
+  tokens.map(({ id: _, instead: __, ...token }) => {
     const known = Object.entries(token).filter(([, value]) => value !== null && value !== false);
     return Object.fromEntries(known.map(([name, value]) => [name, ["fill", "keep"].includes(name) ? Number(value.toPrecision(4)) : value]));
   });

@@ -16,6 +16,8 @@ export const newToken = (token, piece, more = {}) => ({
   glued: false,
   drop: false,
   mine: false,
+  /** The numbers of the tokens in whose place a person has put this one. */
+  instead: [],
   ...more,
 });
 

@@ -39,7 +39,7 @@ function write(one) {
 
 /** Write down one thing more. */
 export function writeSoon(one) {
-  waiting.push(one);
+  waiting = [...waiting, one];
   writeAll();
   hear();
 }
@@ -53,9 +53,12 @@ export function writeAll() {
       try {
         await write(one);
       } catch (error) {
-        const named = waiting.map(({ ban, text }) => ban ?? text.trim()).filter(Boolean);
+        const failed = waiting;
+        const named = failed.map(({ ban, text }) => ban ?? text.trim()).filter(Boolean);
         const more = named.length ? `Not written yet: ${named.map(quoted).join(", ")}.` : "";
-        complain(error, writeAll, { giveUp: () => ((waiting = []), hear()), more });
+        // Only what was named is given up; what was typed since is on its way.
+        const giveUp = () => ((waiting = waiting.filter((other) => !failed.includes(other))), hear());
+        complain(error, writeAll, { giveUp, more });
         return false;
       }
       waiting = waiting.filter((other) => other !== one);

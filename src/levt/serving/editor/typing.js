@@ -68,17 +68,19 @@ export async function spell(runs, tokenize) {
 
 /** Where a word or a gap of an earlier document is now: tokens know who they are. */
 export function placeNow(doc, place) {
-  const at = (token) => doc.tokens.findIndex(({ id }) => id === token?.id);
+  const is = (token) => (other) => other.id === token?.id || other.instead.includes(token?.id);
+  const at = (token) => doc.tokens.findIndex(is(token));
   if (place.kind === "gap") {
-    const [after, before] = [at(place.after?.tokens[0]), at(place.before?.tokens.at(-1))];
+    const [after, before] = [at(place.after?.tokens[0]), doc.tokens.findLastIndex(is(place.before?.tokens.at(-1)))];
     const gone = place.before ? Math.min(place.start, doc.tokens.length) : 0;
     const start = after !== -1 ? after : before !== -1 ? before + 1 : gone;
     return { start, end: start };
   }
   const start = at(place.tokens[0]);
-  if (start !== -1) return { start, end: start + place.tokens.length };
+  if (doc.tokens[start]?.id === place.tokens[0].id) return { start, end: start + place.tokens.length };
   // What stands there instead is meant, whole.
-  const { start: from, end } = wordsOf(doc).find((word) => word.end > place.start) ?? { start: doc.tokens.length, end: doc.tokens.length };
+  const here = start === -1 ? place.start : start;
+  const { start: from, end } = wordsOf(doc).find((word) => word.end > here) ?? { start: doc.tokens.length, end: doc.tokens.length };
   return { start: from, end };
 }
 

@@ -36,6 +36,8 @@ async function open() {
   closePopover();
   const stays = stay();
   if (!(await written())) return;
+  // One that was opened meanwhile lies over the text.
+  closePopover();
   player.seek(player.frames.length);
   whole.value = textOf(session.now.doc);
   show(true);
