@@ -199,3 +199,28 @@ def test_a_menu_is_not_left_open_behind(editor: Any, key: str) -> None:
     editor.locator("#popover").wait_for(state="hidden")
     where = {"Alt+w": "Hund", "Alt+s": "source", "Alt+t": "Draft as text", "Alt+ArrowLeft": "frame"}
     assert editor.focused == where[key]
+
+
+def test_who_closes_the_help_is_somewhere(editor: Any) -> None:
+    """Also where nothing had the focus before, and whatever stands in the place of the draft."""
+
+    def leads_to(place: str) -> None:
+        editor.evaluate("document.activeElement.blur()")
+        editor.press("F1", "Escape")
+        editor.locator(f"#{place}:focus, #{place} :focus").wait_for()
+
+    editor.translate("A dog runs.")
+    leads_to("draft")
+    editor.press("Alt+ArrowLeft")
+    leads_to("frame")
+    editor.press("Alt+ArrowRight", "Alt+t")
+    editor.locator("#whole").wait_for()
+    leads_to("whole")
+    editor.press("Alt+t")
+    editor.locator("#draft").wait_for()
+    slowly(editor)
+    editor.press("Control+Enter")
+    editor.locator("#stop").wait_for()
+    leads_to("status")
+    editor.rests()
+    leads_to("draft")

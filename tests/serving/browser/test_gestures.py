@@ -156,6 +156,17 @@ def test_typing_in_a_gap_and_double_click(editor: Any) -> None:
     assert "nie" not in editor.text
 
 
+def test_a_space_before_what_is_typed_over_a_full_stop_is_meant(editor: Any) -> None:
+    editor.translate("A dog runs.")
+    for typed, text in (("!", "Ein Hund läuft!"), (" schnell", "Ein Hund läuft schnell")):
+        editor.locator("#draft .word").last.focus()
+        editor.press("F2")
+        editor.keyboard.insert_text(typed)
+        editor.press("Enter")
+        editor.locator("#draft .word.locked", has_text=typed.strip()).wait_for()
+        assert editor.text == text
+
+
 def test_the_draft_as_text(editor: Any, server: Any) -> None:
     editor.translate(DOG)
     editor.word("Schnee").click()

@@ -21,10 +21,11 @@ RECORDER = """(() => {
     const live = one('#live');
     new MutationObserver(() => tell('said', { text: live.textContent })).observe(live, { childList: true });
   });
-  addEventListener('input', ({ target }) => {
+  addEventListener('input', ({ target, inputType }) => {
     const field = target.matches('.typing') ? 'draft' : target.id;
     const over = /^Instead of (.*)$/.exec(target.getAttribute('aria-label'))?.[1] ?? null;
-    tell('typed', { at: at(), field, text: target.value, over });
+    const erased = Boolean(inputType?.startsWith('delete'));
+    tell('typed', { at: at(), field, text: target.value, over, erased });
   }, true);
   addEventListener('keydown', ({ key, target, ctrlKey, altKey }) => {
     if (ctrlKey || altKey) return;
@@ -95,8 +96,13 @@ class Done:
         elif what == "left":
             self.left.update(MARKER.findall(told["text"]))
         else:
-            for marker in MARKER.findall(told.pop("text")):
-                self.typed.setdefault(marker, Typed(**told))
+            there, erased, typed = set(MARKER.findall(told.pop("text"))), told.pop("erased"), Typed(**told)
+            for marker in there:
+                self.typed.setdefault(marker, typed)
+            if erased:
+                # A key that was meant for a word, in a field.
+                mine = {marker for marker, other in self.typed.items() if other == typed}
+                self.left |= mine - there
 
     def touched(self, at: int | None, word: str) -> int:
         """How often something was done to a word, or something else typed over it."""

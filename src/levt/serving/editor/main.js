@@ -16,7 +16,7 @@ import { recall } from "./remember.js";
 import { set, setUpSettings } from "./settings.js";
 import { setUpShortcuts, shortcutTable } from "./shortcuts.js";
 import { setUpSource } from "./source_field.js";
-import { look, player, story, turn } from "./stage.js";
+import { look, player, story, toStage, turn } from "./stage.js";
 import { blank } from "./state.js";
 import { copy, save } from "./take_away.js";
 import { onToggle, reopen, toggleWhole, whole } from "./whole_text.js";
@@ -50,7 +50,7 @@ const help = () => {
 };
 for (const dialog of document.querySelectorAll("dialog")) {
   // What had the focus may have been drawn anew behind it.
-  dialog.addEventListener("close", () => isLost(dialog) && draft.focus());
+  dialog.addEventListener("close", () => isLost(dialog) && toStage());
 }
 
 const click = (id, act) => byId(id).addEventListener("click", (event) => isOff(byId(id)) || act(event));

@@ -18,6 +18,9 @@ const whole = byId("whole");
 /** While the model is at work, nobody is in the draft. */
 const heir = () => (byId("draft").inert ? byId("status") : draft.items[draft.at]?.button);
 
+/** Take the person to what stands in the place of the draft now. */
+export const toStage = () => ([byId("frame"), whole].find((one) => !turn.busy && !one.hidden) ?? heir())?.focus();
+
 export const player = new Player({
   onShow(frame, phase) {
     if (frame) {

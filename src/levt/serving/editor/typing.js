@@ -101,8 +101,8 @@ export function withText(doc, { start, end }, typed) {
   const words = wordsOf(doc);
   const shown = (some) => some.map((word) => (word.space ? " " : "") + word.text).join("");
   const old = start < end ? words.find((word) => word.start === start) : null;
-  // In a gap, punctuation clings to the word before it; everything else is a word of its own.
-  const space = old ? old.space : !/^[\p{Pe}\p{Pf}.,;:!?…]/u.test(typed);
+  // In a gap, punctuation clings to the word before it; everything else is a word of its own, as is what begins with a space.
+  const space = old ? old.space || /^\s/.test(typed) : !/^[\p{Pe}\p{Pf}.,;:!?…]/u.test(typed);
   const middle = typed.trim() ? (space ? " " : "") + typed.trim() : "";
   const left = words.filter((word) => word.end <= start);
   const right = words.filter((word) => word.start >= end);
