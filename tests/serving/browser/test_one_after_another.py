@@ -140,6 +140,22 @@ def test_a_server_that_comes_after_the_page(editor: Any, server: Any) -> None:
     assert len(server.last("/v1/refine")["state"]["banned"]) == 1
 
 
+def test_a_server_that_answers_again_is_met(editor: Any) -> None:
+    """Also where another error has taken the place of the one that offered to try that again."""
+    editor.translate("A dog runs.")
+    editor.route("**/v1/*", lambda route: route.abort())
+    editor.reload()
+    editor.locator("#notice").wait_for()
+    type_over(editor, "Hund", "Dackel")
+    editor.press("Enter")
+    editor.locator("#notice", has_text="Dackel").wait_for()
+    editor.unroute("**/v1/*")
+    editor.locator("#notice-retry").click()
+    editor.word("Dackel").wait_for()
+    editor.locator("#model", has_text="scripted").wait_for()
+    assert editor.locator("#notice").is_hidden()
+
+
 def test_a_source_that_was_changed_during_the_first_turn_is_followed(editor: Any) -> None:
     slowly(editor)
     editor.locator("#source").fill("A dog runs.")

@@ -64,6 +64,9 @@ async function errorOf(response) {
 }
 
 export class Api {
+  /** Hears that the server has answered. */
+  onAnswer = () => {};
+
   /** `askToken(refused)` is called when the server wants a bearer token, or another one; it gives one, or null. */
   constructor({ askToken, token = null }) {
     this.askToken = askToken;
@@ -107,7 +110,9 @@ export class Api {
   async #json(path, body, more) {
     const response = await this.#send(path, body, more);
     try {
-      return await response.json();
+      const answer = await response.json();
+      this.onAnswer();
+      return answer;
     } catch (error) {
       if (error.name === "AbortError") throw error;
       throw new ApiError({ ...UNREACHABLE, message: "The answer of the server cannot be read." });

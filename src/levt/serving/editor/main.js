@@ -39,6 +39,8 @@ turn.onBusy = () => render();
 onToggle(() => (render(), store()));
 whole.addEventListener("input", storeSoon);
 setUpAsking(meet);
+// A server that answers again is met, whatever it was asked.
+api.onAnswer = () => api.limits || meet();
 setUpSource();
 setUpSettings(() => store());
 setUpKeeping(showSplit);
