@@ -21,11 +21,18 @@ RECORDER = """(() => {
     const live = one('#live');
     new MutationObserver(() => tell('said', { text: live.textContent })).observe(live, { childList: true });
   });
-  addEventListener('input', ({ target, inputType }) => {
+  // A key that was meant for a word may erase in a field.
+  let before = '';
+  addEventListener('beforeinput', ({ target, inputType }) => {
+    before = inputType.startsWith('delete') ? target.value : '';
+  }, true);
+  addEventListener('input', ({ target }) => {
     const field = target.matches('.typing') ? 'draft' : target.id;
     const over = /^Instead of (.*)$/.exec(target.getAttribute('aria-label'))?.[1] ?? null;
-    const erased = Boolean(inputType?.startsWith('delete'));
-    tell('typed', { at: at(), field, text: target.value, over, erased });
+    tell('typed', { at: at(), field, text: target.value, over });
+    const erased = (before.match(/Q[a-z]{2}/g) ?? []).filter((marker) => !target.value.includes(marker));
+    if (erased.length) tell('left', { text: erased.join(' ') });
+    before = '';
   }, true);
   addEventListener('keydown', ({ key, target, ctrlKey, altKey }) => {
     if (ctrlKey || altKey) return;
@@ -96,13 +103,8 @@ class Done:
         elif what == "left":
             self.left.update(MARKER.findall(told["text"]))
         else:
-            there, erased, typed = set(MARKER.findall(told.pop("text"))), told.pop("erased"), Typed(**told)
-            for marker in there:
-                self.typed.setdefault(marker, typed)
-            if erased:
-                # A key that was meant for a word, in a field.
-                mine = {marker for marker, other in self.typed.items() if other == typed}
-                self.left |= mine - there
+            for marker in MARKER.findall(told.pop("text")):
+                self.typed.setdefault(marker, Typed(**told))
 
     def touched(self, at: int | None, word: str) -> int:
         """How often something was done to a word, or something else typed over it."""

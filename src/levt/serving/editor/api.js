@@ -109,14 +109,15 @@ export class Api {
 
   async #json(path, body, more) {
     const response = await this.#send(path, body, more);
+    let answer;
     try {
-      const answer = await response.json();
-      this.onAnswer();
-      return answer;
+      answer = await response.json();
     } catch (error) {
       if (error.name === "AbortError") throw error;
       throw new ApiError({ ...UNREACHABLE, message: "The answer of the server cannot be read." });
     }
+    this.onAnswer();
+    return answer;
   }
 
   models() {
