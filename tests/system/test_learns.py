@@ -67,7 +67,7 @@ def learnt(corpus: Path, out: Path, kind: str, seed: int) -> levt.Model:
     }  # fmt: skip
     config = LevTConfig(**sizes, max_count=15) if kind == "levt" else AutoregressiveConfig(**sizes)
     training = TrainingConfig(
-        tokens=1_024, max_steps=300, warmup=30, learning_rate=5e-3, schedule="cosine", ema=0.98,
+        tokens=1_024, max_steps=500, warmup=30, learning_rate=5e-3, schedule="cosine", ema=0.98,
         validate_every=1_000, save_every=1_000, log_every=100, seed=seed,
     )  # fmt: skip
     sharp = ObjectiveConfig(label_smoothing=0.0, decision_smoothing=0.0)

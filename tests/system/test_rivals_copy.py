@@ -1,6 +1,7 @@
 """MaskT, IT and the Insertion Transformer learn to copy on a CPU, from fresh data and a fresh seed, by command."""
 
 import random
+import secrets
 import subprocess
 import sys
 from pathlib import Path
@@ -39,14 +40,16 @@ def copy_task() -> Experiment:
         device="cpu",
     )
 """
-FLOORS = {"masked": (400, 0.8), "denoising": (100, 0.9), "insertion": (500, 0.7)}
+FLOORS = {"masked": (500, 0.8), "denoising": (100, 0.9), "insertion": (500, 0.7)}
 """Steps, and the share of sentences that must be copied without a mistake."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", FLOORS)
 def test_it_learns_to_copy(kind: str, tmp_path: Path) -> None:
-    rng = random.Random()
+    seed = secrets.randbelow(10**6)
+    print(f"seed {seed}")
+    rng = random.Random(seed)
     train, test = ([" ".join(rng.sample(LETTERS, rng.randint(1, 5))) for _ in range(n)] for n in (2000, 60))
     text = tmp_path / "train.txt"
     text.write_text("\n".join(train) + "\n", encoding="utf-8")
@@ -58,7 +61,7 @@ def test_it_learns_to_copy(kind: str, tmp_path: Path) -> None:
     steps, floor = FLOORS[kind]
     recipe, out = tmp_path / "recipe.py", tmp_path / "run"
     recipe.write_text(
-        RECIPE.format(corpus=str(corpus), out=str(out), kind=kind, steps=steps, seed=rng.randrange(1000)),
+        RECIPE.format(corpus=str(corpus), out=str(out), kind=kind, steps=steps, seed=seed),
         encoding="utf-8",
     )
     # A process of its own: there no shape is checked, and a step takes a fraction of the time.
@@ -68,4 +71,5 @@ def test_it_learns_to_copy(kind: str, tmp_path: Path) -> None:
     model = levt.load(out / "best", device="cpu")
     results = model.translate(test, **({"length_beam": 1} if kind == "masked" else {}))
     right = sum(result.text == line for result, line in zip(results, test, strict=True)) / len(test)
+    print(f"{kind}: {right:.1%}")
     assert right >= floor
