@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from browser.in_between import fails_once, slowly, two_sentences, type_over
+from browser.in_between import fails_once, slowly, two_sentences, type_over, unanswered
 
 pytestmark = pytest.mark.browser
 
@@ -65,6 +65,40 @@ def test_the_focus_comes_back_from_a_menu_whose_word_was_drawn_anew(editor: Any)
     editor.word("Wolf").wait_for()
     editor.choose("Keep")
     assert editor.focused == "läuft, kept"
+
+
+@pytest.mark.parametrize(("key", "after"), [("Escape", "Dackel, kept"), ("Control+z", "Hund")])
+def test_the_focus_comes_back_from_a_menu_whose_word_was_written_over(
+    editor: Any, server: Any, key: str, after: str
+) -> None:
+    """The menu was opened while what had been typed over its word was still looked up."""
+    editor.translate("A dog runs.")
+    answered = unanswered(server)
+    type_over(editor, "Hund", "Dackel")
+    editor.press("Enter", "Enter")
+    editor.locator("#popover :focus").wait_for()
+    answered.set()
+    editor.word("Dackel").wait_for()
+    assert editor.locator(".word.open").all_text_contents() == ["Dackel"]
+    editor.press(key)
+    editor.locator("#draft :focus").wait_for()
+    assert editor.focused == after
+
+
+def test_the_focus_comes_back_from_a_menu_whose_word_is_gone(editor: Any, server: Any) -> None:
+    """It had been erased; that waited for another word to be looked up."""
+    editor.translate("A dog runs.")
+    answered = unanswered(server)
+    type_over(editor, "Ein", "Der")
+    editor.press("Enter")
+    editor.word("Hund").focus()
+    editor.press("F2", "Delete", "Enter", "Enter")
+    editor.locator("#popover :focus").wait_for()
+    answered.set()
+    editor.word("Hund").wait_for(state="detached")
+    editor.press("Escape")
+    editor.locator("#draft :focus").wait_for()
+    assert editor.focused.startswith("läuft")
 
 
 def test_a_chip_keeps_the_focus(editor: Any) -> None:

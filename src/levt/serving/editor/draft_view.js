@@ -71,18 +71,23 @@ export class DraftView {
     gap(words.length);
     for (const item of this.items) item.button = this.#button(item);
     this.root.replaceChildren(...this.#lines());
-    if (open) reanchor(this.items[this.#find(open)]?.button);
     this.#rove(Math.min(this.#find(here) ?? this.at, this.items.length - 1));
+    // Where its word is gone, the menu goes back to where the person was: to nothing, it would leave them nowhere.
+    if (open) reanchor(this.items[this.#find(open) ?? this.at].button);
     if (focused) this.items[this.at].button.focus();
   }
 
-  /** The number of a word or a gap that was shown before; of a gap, it is the word before it that tells. */
+  /** The number of a word that was shown before, or of what was written over it, or of a gap: there the word before it tells. */
   #find(item) {
     const found = (is) => {
       const i = this.items.findIndex(is);
       return i === -1 ? undefined : i;
     };
-    if (item?.kind === "word") return found(({ kind, tokens }) => kind === "word" && tokens[0].id === item.tokens[0].id);
+    if (item?.kind === "word") {
+      const [{ id }] = item.tokens;
+      const word = (is) => found(({ kind, tokens }) => kind === "word" && is(tokens[0]));
+      return word((first) => first.id === id) ?? word((first) => first.instead.includes(id));
+    }
     const gap = (side, end) => {
       const id = item?.[side]?.tokens.at(end).id;
       return id && found((other) => other.kind === "gap" && other[side]?.tokens.at(end).id === id);

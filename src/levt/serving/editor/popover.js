@@ -54,7 +54,7 @@ export const isAnchor = (one) => one === anchor && isOpen();
 /** What it belongs to was drawn anew; it stays where it is, for it may be pressed right now. */
 export function reanchor(to) {
   anchor.classList.remove("open");
-  anchor = to ?? anchor;
+  anchor = to;
   anchor.classList.add("open");
 }
 
