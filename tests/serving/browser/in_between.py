@@ -13,13 +13,14 @@ def slowly(editor: Any) -> None:
     )
 
 
-def unanswered(server: Any) -> Event:
-    """Let the server look no text up until this is set."""
-    answered = Event()
+def unanswered(server: Any, path: str = "/v1/tokenize") -> Event:
+    """Let the server leave what comes to a path (to look a text up, say) without an answer until this is set."""
+    answered, before = Event(), server.mood
 
-    async def wait(path: str) -> None:
-        while path == "/v1/tokenize" and not answered.is_set():
+    async def wait(asked: str) -> Any:
+        while asked == path and not answered.is_set():
             await asyncio.sleep(0.01)
+        return await before(asked) if before else None
 
     server.mood = wait
     return answered

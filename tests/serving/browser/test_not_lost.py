@@ -46,6 +46,24 @@ def test_a_text_that_is_typed_on_while_the_server_looks_it_up(editor: Any) -> No
     assert editor.text == "Ein Dackel läuft. Schnell."
 
 
+def test_a_word_that_is_typed_while_the_model_waits_for_the_server_to_be_met(
+    editor: Any, server: Any
+) -> None:
+    editor.translate("A dog runs.")
+    met, answered = unanswered(server, "/v1/models"), unanswered(server)
+    server.pause = 0.2
+    editor.reload()
+    editor.word("Hund").focus()
+    editor.press("Control+Enter")
+    type_over(editor, "Hund", "Dackel")
+    editor.press("Enter")
+    met.set()
+    editor.locator("#model:not(:empty)").wait_for()
+    answered.set()
+    editor.locator("#status", has_text="iteration").wait_for()
+    assert editor.text == "Ein Dackel läuft."
+
+
 def test_a_word_that_came_while_another_one_was_typed_is_shown(editor: Any) -> None:
     editor.translate("A dog runs.")
     slowly(editor)

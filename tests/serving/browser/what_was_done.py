@@ -10,7 +10,7 @@ from typing import Any
 
 MARKER = re.compile(r"Q[a-z]{2}")
 TELL = "person: "
-RECORDER = """(() => {
+RECORDER = r"""(() => {
   const one = (selector) => document.querySelector(selector);
   const at = () => one('#sentences').hidden ? null
     : [...document.querySelectorAll('#sentence-list button')].findIndex((button) => button.ariaCurrent === 'true');
@@ -32,6 +32,10 @@ RECORDER = """(() => {
     tell('typed', { at: at(), field, text: target.value, over });
     const erased = (before.match(/Q[a-z]{2}/g) ?? []).filter((marker) => !target.value.includes(marker));
     if (erased.length) tell('left', { text: erased.join(' ') });
+    // In the draft as a text, it may also take a word that was kept.
+    const words = (text) => text.match(/[\p{L}\p{N}]+|[^\s\p{L}\p{N}]/gu) ?? [];
+    const there = new Set(words(target.value));
+    for (const word of target.id === 'whole' ? words(before) : []) if (!there.has(word)) act('erased', word, false);
     before = '';
   }, true);
   addEventListener('keydown', ({ key, target, ctrlKey, altKey }) => {

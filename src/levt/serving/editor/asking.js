@@ -26,10 +26,10 @@ async function begin(action) {
   // What is translated one by one is stopped only by Stop: another turn would end up in one of the sentences.
   if (source.readOnly) return;
   closePopover({ back: false });
-  if (!(await written())) return;
   // The server may not have been there when the page was opened.
   if (!api.limits) await meet();
-  if (!api.limits) return;
+  // Last, for somebody may have typed while one waited for that.
+  if (!api.limits || !(await written())) return;
   const wanted = action ?? (hasDraft() ? "continue" : "translate");
   // Line breaks would come into the draft, where nobody could see them; between sentences they are kept.
   const lines = wanted === "translate" && apart().some(({ space }) => /[\n\r\u2028\u2029]/.test(space));

@@ -48,6 +48,9 @@ export const crossWord = (doc, word, drop = !word.drop) =>
 /** Ask for so many words before token `at`; null leaves it to the model. */
 export const ask = (doc, at, count) => ({ ...doc, counts: doc.counts.map((old, i) => (i === at ? count : old)) });
 
+/** Whether a token is the one of that number, or was put in its place. */
+export const standsFor = (token, id) => token.id === id || token.instead.includes(id);
+
 /** Put other tokens in a place. What the person puts there is kept, word by word, unless it is only a draft. */
 export function replace(doc, { start, end }, found, { keep = true } = {}) {
   const instead = doc.tokens.slice(start, end).flatMap((token) => [token.id, ...token.instead]);

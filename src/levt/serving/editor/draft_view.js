@@ -2,7 +2,7 @@
 // Knows what was pressed, not what it means.
 
 import { element } from "./dom.js";
-import { wordsOf } from "./document.js";
+import { standsFor, wordsOf } from "./document.js";
 import { doubt, gapLabel, seen, wordLabel } from "./labels.js";
 import { letGo } from "./pointer.js";
 import { closePopover, isAnchor, reanchor } from "./popover.js";
@@ -83,11 +83,7 @@ export class DraftView {
       const i = this.items.findIndex(is);
       return i === -1 ? undefined : i;
     };
-    if (item?.kind === "word") {
-      const [{ id }] = item.tokens;
-      const word = (is) => found(({ kind, tokens }) => kind === "word" && is(tokens[0]));
-      return word((first) => first.id === id) ?? word((first) => first.instead.includes(id));
-    }
+    if (item?.kind === "word") return found(({ kind, tokens }) => kind === "word" && standsFor(tokens[0], item.tokens[0].id));
     const gap = (side, end) => {
       const id = item?.[side]?.tokens.at(end).id;
       return id && found((other) => other.kind === "gap" && other[side]?.tokens.at(end).id === id);

@@ -2,7 +2,7 @@
 // they are, with their locks. Knows no page.
 
 import { common } from "./diff.js";
-import { ask, crossWord, EMPTY, replace, textOf, wordsOf } from "./document.js";
+import { ask, crossWord, EMPTY, replace, standsFor, textOf, wordsOf } from "./document.js";
 import { cutText } from "./pieces.js";
 
 /** The places of the document that differ from the text: [{start, end, text, inside}] in tokens, in order. */
@@ -68,7 +68,7 @@ export async function spell(runs, tokenize) {
 
 /** Where a word or a gap of an earlier document is now: tokens know who they are. */
 export function placeNow(doc, place) {
-  const is = (token) => (other) => other.id === token?.id || other.instead.includes(token?.id);
+  const is = (token) => (other) => standsFor(other, token?.id);
   const at = (token) => doc.tokens.findIndex(is(token));
   if (place.kind === "gap") {
     const [after, before] = [at(place.after?.tokens[0]), doc.tokens.findLastIndex(is(place.before?.tokens.at(-1)))];
